@@ -69,7 +69,7 @@ fn a_search_goes_on_from_any_of_its_states_with_the_same_bits() {
     ] {
         let options = SearchOptions {
             alternatives: starts[1..].to_vec(),
-            more_starts: 2,
+            explores: true,
             effort,
             unlinked,
             ..SearchOptions::default()

@@ -15,7 +15,7 @@ use crate::partition::Partition;
 use crate::plan::TreeSource;
 use crate::runtime::{JobContext, Resources, Session, Setup};
 use crate::search::schedule::LAST_EPSILON;
-use crate::search::{Search, SearchHistory, SearchOptions, SearchState, settle};
+use crate::search::{Search, SearchEffort, SearchHistory, SearchOptions, SearchState, settle};
 use crate::tree::Tree;
 
 /// Searches from every starting tree, and delivers what was found; `then` is what comes after it, if that takes long.
@@ -41,10 +41,7 @@ pub(crate) fn search_all(session: &mut Session, then: Option<&str>) -> Result<Ve
                     true => starts[1..].iter().map(|s| setup.reduced_tree(&s.tree)).collect(),
                     false => Vec::new(),
                 },
-                more_starts: match screened {
-                    true => setup.plan.search.effort.schedule().more_starts,
-                    false => 0,
-                },
+                explores: screened && setup.plan.search.effort != SearchEffort::Fast,
                 effort: setup.plan.search.effort,
                 contradicted,
                 seed: setup.plan.seed,

@@ -1,7 +1,7 @@
 //! Where the tree has changed since subtrees were scanned.
 
 use super::schedule::CHANGE_RADIUS;
-use crate::tree::{EdgeId, NodeId, Tree};
+use crate::tree::{EdgeId, NodeId, Tree, edges_not_in};
 use serde::{Deserialize, Serialize};
 
 /// Inner nodes whose subtrees have to be scanned, because the tree has changed near them since their last scan.
@@ -43,6 +43,15 @@ impl Changed {
                 }
             }
         }
+    }
+
+    /// Leaves out the nodes that are not within `radius` edges of one whose split `other` does not have.
+    pub(super) fn keep_near_differences(&mut self, tree: &Tree, other: &Tree, radius: usize) {
+        let mut near = Changed::none(tree);
+        for edge in edges_not_in(tree, other) {
+            near.mark_within(tree, edge, radius);
+        }
+        self.nodes.iter_mut().zip(near.nodes).for_each(|(own, near)| *own &= near);
     }
 
     /// True if there is an entry for each node of the tree.

@@ -4,17 +4,15 @@
 use super::changed::Changed;
 use super::history::SearchHistory;
 use super::meter::{Meter, part_of_rounds};
-use super::perturb::perturb;
 use super::resolution::{resolve, settle};
 use super::schedule::{self as at, RoundOptions, Schedule, SearchEffort, SearchPhase, Shares};
 use super::spr::Round;
-use super::state::{Perturbing, Plan, Rounds, SearchStage, SearchState};
+use super::state::{Plan, Rounds, SearchStage, SearchState};
 use crate::likelihood::{BranchOptions, Evaluator, Result};
 use crate::model::Model;
 use crate::observer::{Event, Observer};
 use crate::optimize::{Goal, Optimisation, OptimizeOptions, approach_scale};
 use crate::parsimony::{ParsimonyData, ParsimonyViews};
-use crate::rng::{Purpose, stream};
 use crate::tree::Tree;
 use std::sync::Arc;
 
@@ -34,13 +32,13 @@ pub struct SearchOptions {
     pub unlinked: bool,
     /// Further starting trees: each is improved by one fast round and recombined with the best tree so far.
     pub alternatives: Vec<Tree>,
-    /// Maximum number of further parsimony starting trees that the search makes after these, as long as they add
-    /// something to the best tree.
-    pub more_starts: usize,
+    /// After the perturbations, the search goes on to further starting trees of its own, if its effort or a contradicted
+    /// constraint asks for some.
+    pub explores: bool,
     /// Trade-off between computing time and thoroughness.
     pub effort: SearchEffort,
     /// The data contradict the constraint strongly. The search then goes on to further starting trees, if it makes any
-    /// (`more_starts`): its moves change one subtree at a time, and a tree that the data contradict has many optima of which
+    /// (`explores`): its moves change one subtree at a time, and a tree that the data contradict has many optima of which
     /// none leads to the next.
     pub contradicted: bool,
     /// Seed of the perturbations, together with `index`.
@@ -62,7 +60,7 @@ impl Default for SearchOptions {
             optimize_model: true,
             unlinked: false,
             alternatives: Vec::new(),
-            more_starts: 0,
+            explores: false,
             effort: SearchEffort::Normal,
             contradicted: false,
             seed: 0,
@@ -93,7 +91,7 @@ impl SearchOptions {
 
     /// True if the search explores further starting trees because of a constraint that the data contradict.
     pub(super) fn explores_for_the_constraint(&self) -> bool {
-        self.contradicted && self.more_starts > 0
+        self.contradicted && self.explores
     }
 
     /// The options of a round, with those set by the user.
@@ -268,7 +266,7 @@ impl<'a> Search<'a> {
                     self.plan.rounds = Some(rounds);
                     Ok(())
                 }
-                Advanced::Over(changed) => self.end_rounds(changed),
+                Advanced::Over(changed) => self.end_rounds(changed, observer),
             },
         }
     }
@@ -306,10 +304,17 @@ impl<'a> Search<'a> {
                 self.begin_rounds("wide SPR", Some(SearchPhase::Wide), options, observer);
                 SearchStage::Wide
             }
-            SearchStage::Perturb => match self.perturb(observer)? {
+            SearchStage::Perturb => match self.begin_perturbation(observer)? {
                 true => SearchStage::Perturb,
                 false => self.after_perturbations()?,
             },
+            SearchStage::Improve => {
+                let name = "rounds after a perturbation".to_string();
+                let mut rounds = self.rounds(name, &at::THOROUGH, self.fast_epsilon());
+                rounds.changed = self.plan.changed.clone();
+                self.plan.rounds = Some(rounds);
+                SearchStage::Improve
+            }
             SearchStage::Explore(number) => {
                 self.begin_exploring(number, observer)?;
                 SearchStage::Explore(number)
@@ -395,7 +400,7 @@ impl<'a> Search<'a> {
     }
 
     /// Ends the rounds of a stage. `changed` marks the subtrees that the next rounds need to scan.
-    fn end_rounds(&mut self, changed: Changed) -> Result<()> {
+    fn end_rounds(&mut self, changed: Changed, observer: &mut dyn Observer) -> Result<()> {
         self.plan.changed = changed;
         self.plan.stage = match self.plan.stage {
             SearchStage::Screen(number) => self.end_screening(number)?,
@@ -404,6 +409,11 @@ impl<'a> Search<'a> {
                 SearchStage::Model
             }
             SearchStage::Wide => {
+                self.plan.changed = Changed::none(self.evaluator.tree());
+                SearchStage::Perturb
+            }
+            SearchStage::Perturb => self.end_perturbation(observer)?,
+            SearchStage::Improve => {
                 self.plan.changed = Changed::none(self.evaluator.tree());
                 SearchStage::Perturb
             }
@@ -416,49 +426,6 @@ impl<'a> Search<'a> {
             other => other,
         };
         Ok(())
-    }
-
-    /// Carries out the next perturbation; returns false if it was the last.
-    fn perturb(&mut self, observer: &mut dyn Observer) -> Result<bool> {
-        let num_taxa = self.evaluator.tree().num_tips();
-        let limit = self.perturbations_in_vain(num_taxa);
-        if limit == 0 {
-            return Ok(false);
-        }
-        let name = "perturbation";
-        let mut perturbing = match self.plan.perturbing.take() {
-            Some(perturbing) => perturbing,
-            None => {
-                let (seed, index) = (self.options.seed, self.options.index);
-                let rng = stream(seed, Purpose::Perturbation, index);
-                let best = self.evaluator.log_likelihood()?;
-                Perturbing { rng, is_announced: false, number: 0, failures: 0, best }
-            }
-        };
-        if !std::mem::replace(&mut perturbing.is_announced, true) {
-            let is_later = self.plan.explored;
-            let phase = if is_later { SearchPhase::PerturbMore } else { SearchPhase::Perturb };
-            self.phase(name, self.share(phase), observer);
-        }
-        let options = self.options.adapt(&at::NEARBY);
-        let Perturbing { rng, number, failures, best, .. } = &mut perturbing;
-        let changed = &mut self.plan.changed;
-        let better = perturb(self.evaluator, self.data, &options, *best, rng, changed)?;
-        *number += 1;
-        *failures += 1;
-        self.plan.history.perturbations += 1;
-        if let Some(lnl) = better {
-            (*best, *failures) = (lnl, 0);
-            self.plan.history.improvements += 1;
-            let phase = name.to_string();
-            observer.event(&Event::Progress { phase, round: *number, lnl });
-        }
-        // The total number of perturbations if none of the following is successful.
-        let all = (*number + limit - *failures) as f64;
-        observer.advance(self.plan.meter.at(*number as f64 / all));
-        let goes_on = *failures < limit;
-        self.plan.perturbing = Some(perturbing);
-        Ok(goes_on)
     }
 
     /// Rounds over the evaluator's tree that begin with all subtrees.
@@ -481,6 +448,11 @@ impl<'a> Search<'a> {
             Some(round) => round,
             None => {
                 self.views = None;
+                if let Some(best) = self.plan.best.as_ref().filter(|_| self.plan.stage.recombines())
+                {
+                    let (tree, best) = (self.evaluator.tree(), best.snapshot.tree());
+                    rounds.changed.keep_near_differences(tree, best, at::DIFFERENT_RADIUS);
+                }
                 rounds.before = self.evaluator.log_likelihood()?;
                 Round::begin(self.evaluator)?
             }
@@ -490,7 +462,7 @@ impl<'a> Search<'a> {
             .take()
             .unwrap_or_else(|| ParsimonyViews::new(self.evaluator.tree(), self.data));
         let part = part_of_rounds(rounds.number, round.part());
-        observer.advance(self.plan.meter.at(part));
+        observer.advance(self.plan.meter.at(self.part_of_perturbations().unwrap_or(part)));
         let (options, changed) = (&rounds.options, &mut rounds.changed);
         round.scan_next(self.evaluator, &mut views, options, changed, NODES_PER_STEP)?;
         if !round.is_over() {

@@ -11,7 +11,7 @@ pub struct SearchHistory {
     pub more_starts: Vec<Tree>,
     /// Log-likelihoods and trees after one round from each starting tree, before they were recombined.
     pub reached: Vec<(f64, Tree)>,
-    /// True if the last starting tree still had something better than the best tree before it.
+    /// True if the last perturbation still led to a better tree.
     pub still_adding: bool,
     /// Number of perturbations.
     pub perturbations: usize,

@@ -11,7 +11,7 @@
 //! | [`FAST`] | tried 2 | of the accepted moves, 97 % were the first or second of the ranking |
 //! | [`FAST`], [`WIDE`], [`THOROUGH`] | floor 10, 30, 30 | measured on 101 taxa: 15 and 20 in wide and thorough rounds end 0.5 log units lower |
 //! | [`FAST`], [`WIDE`], [`THOROUGH`] | near_miss 1 | after optimising the three branches, 34 of 44 moves that needed further branches optimised were this close |
-//! | [`WIDE`] | radius 20 | measured: radius 10 alone misses optima 10 to 20 log units better |
+//! | [`FAST`], [`WIDE`], [`THOROUGH`] | radius 60, 80, 80 | measured on 16 alignments on which searches disagree: 15 and 20 end 0.7 log units lower in the mean, in the same time |
 //! | [`RoundOptions::within`] | 40 | measured: 100 finds no further moves |
 //! | [`FAST_EPSILON`] | 1 | a round that gains less ends its phase |
 //! | [`NEAR_MISS_RADIUS`] | 2 | measured: with a radius of 0, moves of large subtrees are missed |
@@ -20,12 +20,11 @@
 //! | [`SAME`] | 0.05 | on 354 taxa, 15 000 of 16 000 verified positions were ties across branches of length 0; of 16 alignments with 24 to 316 taxa, 6 have starts that tie, and take 0.60 to 0.89 of the time |
 //! | [`CHANGE_RADIUS`] | 4 | measured: later rounds take half the time, with the same likelihood |
 //! | [`SearchEffort::schedule`] | | measured: fast searches take about a third of the time and end up to 68 log units below the default |
-//! | [`Schedule::starts_in_vain`] | 3 | measured on 5 difficult alignments, medians of 3 seeds: 2 end 0.3 log units lower in the mean, for 0.87 of the time |
 //! | [`FURTHER_START_SWEEPS`] | 1 | measured on 218 taxa: 4 sweeps, from lengths of parsimony, make a start take 1.14 times as long |
-//! | [`PERTURBATION_MOVES`], [`SHAKE_RADIUS`] | 3, 4 | measured: perturbations bring up to 0.6 log units in the median, for 8 to 30 % of the time |
-//! | [`SHAKEN_RADIUS`] | 2 | measured on 218 and 101 taxa: with 4, a perturbation takes 1.05 to 1.08 times as long |
-//! | [`SETTLE_RADIUS`] | 6 | measured on 218 taxa: with all branches, a perturbation takes 2.3 times as long |
-//! | [`CONTRADICTED_IN_VAIN`], [`CONTRADICTED_PERTURBATIONS`] | 5, 20 | measured on 4 contradicted constraints: 10 in vain find nothing more; 20 perturbations instead of 3 find 1.8 log units in one of two seeds |
+//! | [`TAXA_PER_MOVE`], [`MOVE_RADIUS`] | 7, 4 | measured on 16 alignments on which searches disagree, 3 seeds: with half as many moves per perturbation, searches end 1.1 log units lower in the mean, with twice as many they take 1.1 times as long for the same; radius 10 takes 1.2 times as long for the same |
+//! | [`Schedule::perturbed_in_vain`] | 3 | on the same: 2 end 0.8 log units lower in the mean, for 0.8 of the time; 4 0.6 higher, for 1.26 |
+//! | [`DIFFERENT_RADIUS`] | 1 | on the same: 0.89 of the time of all changed subtrees, with the same likelihood |
+//! | [`CONTRADICTED_IN_VAIN`] | 5 | measured on 4 contradicted constraints: 10 in vain find nothing more |
 //! | [`FINAL_EPSILON`] | 0.1 | RAxML-NG's final epsilon |
 //! | [`LAST_EPSILON`] | 0.001 | measured: 0.1 leaves 0.08, 0.01 leaves 0.03 log units on the 12 primates |
 
@@ -55,16 +54,13 @@ pub struct RoundOptions {
 pub const START_EPSILON: f64 = 10.0;
 /// First rounds, from each starting tree.
 pub const FAST: RoundOptions =
-    RoundOptions { radius: 15, places: 6, tried: 2, within: 40.0, floor: 10.0, near_miss: 1.0 };
+    RoundOptions { radius: 60, places: 6, tried: 2, within: 40.0, floor: 10.0, near_miss: 1.0 };
 /// Rounds from the best tree of a fast search.
 pub const WIDE: RoundOptions =
-    RoundOptions { radius: 20, places: 12, tried: 5, within: 40.0, floor: 30.0, near_miss: 1.0 };
-/// Rounds after a perturbation.
-pub const NEARBY: RoundOptions =
-    RoundOptions { radius: 5, places: 6, tried: 2, within: 40.0, floor: 10.0, near_miss: 0.0 };
+    RoundOptions { radius: 80, places: 12, tried: 5, within: 40.0, floor: 30.0, near_miss: 1.0 };
 /// Rounds from the best tree, and last rounds.
 pub const THOROUGH: RoundOptions =
-    RoundOptions { radius: 20, places: 16, tried: 10, within: 40.0, floor: 30.0, near_miss: 1.0 };
+    RoundOptions { radius: 80, places: 16, tried: 10, within: 40.0, floor: 30.0, near_miss: 1.0 };
 /// Fast and wide rounds end after one that gains less than this (log units).
 pub const FAST_EPSILON: f64 = 1.0;
 /// Radius (edges) around the new and the old position within which branches are optimised after a near miss.
@@ -75,15 +71,11 @@ pub const MOVED_RADIUS: usize = 1;
 pub const ACCEPT_GAIN: f64 = 0.01;
 /// Maximum number of sweeps over the branches of a region after its resolution was replaced.
 pub const FUSE_SWEEPS: usize = 3;
-/// Usual numbers of starting trees before and after the first perturbations, for the display of progress.
-pub const USUAL_STARTS: usize = 7;
-/// See [`USUAL_STARTS`].
+/// Usual number of starting trees after the first perturbations, for the display of progress.
 pub const USUALLY_EXPLORED: usize = 7;
 /// Under a constraint that the data contradict: number of further starting trees in succession that add nothing after
 /// which no further ones are made.
 pub const CONTRADICTED_IN_VAIN: usize = 5;
-/// Least number of unsuccessful perturbations in succession that ends them, after these.
-pub const CONTRADICTED_PERTURBATIONS: usize = 20;
 /// Maximum number of these starting trees.
 pub const CONTRADICTED_STARTS: usize = 40;
 /// Maximum number of sweeps over all branches of a further starting tree.
@@ -93,17 +85,17 @@ pub const FURTHER_START_SWEEPS: usize = 1;
 pub const SAME: f64 = 0.05;
 /// After a move, subtrees at nodes within this number of edges of its two positions are scanned again.
 pub const CHANGE_RADIUS: usize = 4;
-/// Number of random moves per perturbation, all near one edge.
-pub const PERTURBATION_MOVES: usize = 3;
-/// Maximum number of edges from the centre of a perturbation to a moved subtree, and between the old and the new
-/// position of the subtree.
-pub const SHAKE_RADIUS: usize = 4;
+/// Number of taxa divided by this is the number of random moves of a perturbation.
+pub const TAXA_PER_MOVE: usize = 7;
+/// Least number of these moves.
+pub const LEAST_MOVES: usize = 3;
+/// Maximum number of edges between the old and the new position of such a move.
+pub const MOVE_RADIUS: usize = 4;
 /// After a perturbation, subtrees at nodes within this number of edges of the positions of its moves are scanned.
-pub const SHAKEN_RADIUS: usize = 2;
-/// Branches within this number of edges of the centre of a perturbation are optimised.
-pub const SETTLE_RADIUS: usize = 6;
-/// A perturbed tree at most this far (log units) below the best tree gets all its branches optimised.
-pub const NEARLY_AS_GOOD: f64 = 1.0;
+pub const MOVED_SCAN_RADIUS: usize = 1;
+/// In the rounds from a tree that will be recombined with the best one, subtrees at nodes within this number of edges of
+/// one that the best tree does not have are scanned: everywhere else, the best tree was.
+pub const DIFFERENT_RADIUS: usize = 1;
 /// The last rounds end after one that gains less than this (log units); a perturbation must gain more.
 pub const FINAL_EPSILON: f64 = 0.1;
 /// The final optimisation of branch lengths and parameters ends after a round that gains less than this (log
@@ -139,9 +131,6 @@ pub enum SearchEffort {
 pub struct Schedule {
     /// Number of parsimony starting trees of a run, unless the user gives starting trees.
     pub starts: usize,
-    /// Maximum number of further starting trees, which the search makes as long as they add something to the best
-    /// tree.
-    pub more_starts: usize,
     /// Number of starting trees in succession that add nothing to the best tree after which no further ones are made; one
     /// that leads to the same tree counts twice.
     pub starts_in_vain: usize,
@@ -150,11 +139,10 @@ pub struct Schedule {
     pub explored_in_vain: usize,
     /// Maximum number of these; 0 if there are none.
     pub explored: usize,
-    /// Number of taxa divided by this is the number of unsuccessful perturbations in succession that ends the
-    /// perturbations.
-    pub taxa_per_perturbation: usize,
-    /// Lower and upper bound of this number of perturbations.
-    pub perturbations: [usize; 2],
+    /// Number of unsuccessful perturbations in succession that ends the perturbations.
+    pub perturbed_in_vain: usize,
+    /// Maximum number of perturbations.
+    pub perturbed: usize,
     /// True if wide rounds are thorough, and rounds follow the perturbations.
     pub thorough: bool,
 }
@@ -164,19 +152,18 @@ impl SearchEffort {
     pub fn schedule(self) -> Schedule {
         let normal = Schedule {
             starts: 3,
-            more_starts: 7,
-            starts_in_vain: 3,
+            starts_in_vain: 2,
             explored_in_vain: 0,
             explored: 0,
-            taxa_per_perturbation: 25,
-            perturbations: [3, 6],
+            perturbed_in_vain: 3,
+            perturbed: 20,
             thorough: true,
         };
         match self {
             SearchEffort::Fast => Schedule {
                 starts: 1,
-                more_starts: 0,
-                perturbations: [0, 0],
+                perturbed_in_vain: 0,
+                perturbed: 0,
                 thorough: false,
                 ..normal
             },
@@ -184,8 +171,8 @@ impl SearchEffort {
             SearchEffort::Thorough => Schedule {
                 explored_in_vain: 5,
                 explored: 40,
-                taxa_per_perturbation: 2,
-                perturbations: [20, 200],
+                perturbed_in_vain: 10,
+                perturbed: 100,
                 ..normal
             },
         }
@@ -253,15 +240,7 @@ impl Schedule {
         Schedule {
             explored_in_vain: self.explored_in_vain.max(CONTRADICTED_IN_VAIN),
             explored: self.explored.max(CONTRADICTED_STARTS),
-            perturbations: self.perturbations.map(|bound| bound.max(CONTRADICTED_PERTURBATIONS)),
             ..self
         }
-    }
-
-    /// Number of unsuccessful perturbations in succession that ends the perturbations of a search with `num_taxa`
-    /// taxa.
-    pub fn perturbations_in_vain(&self, num_taxa: usize) -> usize {
-        let [least, most] = self.perturbations;
-        (num_taxa / self.taxa_per_perturbation).clamp(least, most)
     }
 }

@@ -4,14 +4,15 @@
 use super::changed::Changed;
 use super::fuse::fuse;
 use super::hill_climb::Search;
+use super::perturb::perturb;
 use super::schedule::{self as at, SearchEffort, SearchPhase};
 use super::start::parsimony_start;
-use super::state::{End, SearchStage};
+use super::state::{End, Perturbing, SearchStage};
 use crate::likelihood::{BranchOptions, Result};
-use crate::observer::Observer;
+use crate::observer::{Event, Observer};
 use crate::parsimony::parsimony_brlens;
 use crate::rng::{Purpose, stream};
-use crate::tree::{DEFAULT_BRLEN, Tree, adopt_shared_brlens, same_topology};
+use crate::tree::{DEFAULT_BRLEN, Tree, adopt_shared_brlens, edges_not_in, same_topology};
 
 /// What a further starting tree has led to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,7 +34,7 @@ impl Search<'_> {
     ) -> Result<()> {
         let usual = match self.num_starts() {
             1 => 1,
-            _ => at::USUAL_STARTS,
+            starts => starts,
         };
         self.begin_start(number, self.part_of(SearchPhase::Screen, number, usual), observer)?;
         if let Some(rounds) = &mut self.plan.rounds {
@@ -76,16 +77,15 @@ impl Search<'_> {
         if number < usual { self.share(phase) / usual as f64 } else { 0.0 }
     }
 
-    /// Maximum number of starting trees before the first perturbations.
+    /// Number of starting trees before the first perturbations.
     fn num_starts(&self) -> usize {
-        1 + self.options.alternatives.len() + self.options.more_starts
+        1 + self.options.alternatives.len()
     }
 
     pub(super) fn end_screening(&mut self, number: usize) -> Result<SearchStage> {
         let reached = (self.evaluator.log_likelihood()?, self.evaluator.tree().clone());
         self.plan.history.reached.push(reached);
         let found = self.recombine()?;
-        self.plan.history.still_adding = found == Found::Better;
         self.plan.in_vain = match found {
             Found::Better => 0,
             // Where starting trees lead to the same tree, fewer of them suffice.
@@ -103,9 +103,9 @@ impl Search<'_> {
     /// The stage after perturbations have been in vain. A search that explores further starting trees first does all that
     /// one with less effort does, so that it never ends lower.
     pub(super) fn after_perturbations(&mut self) -> Result<SearchStage> {
+        self.plan.best = None;
         if self.plan.explored || !self.explores() {
             self.plan.perturbing = None;
-            self.evaluator.log_likelihood()?;
             return Ok(SearchStage::Unlink);
         }
         // The last rounds of a search with less effort: with separate branch lengths, they cannot come before exploring.
@@ -135,7 +135,7 @@ impl Search<'_> {
     /// True if the search goes on to further starting trees after the first perturbations. A search from a given
     /// tree makes no others.
     fn explores(&self) -> bool {
-        self.schedule.explored > 0 && self.options.more_starts > 0
+        self.schedule.explored > 0 && self.options.explores
     }
 
     pub(super) fn end_exploring(&mut self, number: usize) -> Result<SearchStage> {
@@ -163,20 +163,82 @@ impl Search<'_> {
         self.plan.explored = true;
         self.plan.best = None;
         if let Some(perturbing) = &mut self.plan.perturbing {
-            perturbing.best = self.evaluator.log_likelihood()?;
             perturbing.is_announced = false;
         }
         Ok(SearchStage::Perturb)
     }
 
-    /// Number of unsuccessful perturbations in succession that ends them: before further starting trees are explored, that
-    /// of a search with less effort.
-    pub(super) fn perturbations_in_vain(&self, num_taxa: usize) -> usize {
+    /// Begins the next perturbation of the best tree; returns false if there is none.
+    pub(super) fn begin_perturbation(&mut self, observer: &mut dyn Observer) -> Result<bool> {
+        let [limit, most] = self.perturbations();
+        let (seed, index) = (self.options.seed, self.options.index);
+        let rng = || stream(seed, Purpose::Perturbation, index);
+        let begin = || Perturbing { rng: rng(), is_announced: false, number: 0, failures: 0 };
+        let mut perturbing = self.plan.perturbing.take().unwrap_or_else(begin);
+        let goes_on = perturbing.failures < limit && perturbing.number < most;
+        if goes_on {
+            let best = match self.plan.best.take() {
+                Some(best) => best,
+                None => End::of(self.evaluator, self.plan.changed.clone())?,
+            };
+            if !std::mem::replace(&mut perturbing.is_announced, true) {
+                let is_later = self.plan.explored;
+                let phase = if is_later { SearchPhase::PerturbMore } else { SearchPhase::Perturb };
+                self.phase("perturbations", self.share(phase), observer);
+            }
+            self.evaluator.restore(&best.snapshot);
+            self.plan.best = Some(best);
+            let changed = perturb(self.evaluator, self.data.constraint(), &mut perturbing.rng);
+            self.optimize_start()?;
+            perturbing.number += 1;
+            let name = format!("perturbation {}", perturbing.number);
+            let mut rounds = self.rounds(name, &at::FAST, self.fast_epsilon());
+            rounds.changed = changed;
+            self.plan.rounds = Some(rounds);
+        }
+        self.plan.perturbing = Some(perturbing);
+        Ok(goes_on)
+    }
+
+    /// The stage after the rounds from a perturbed tree, which are recombined with the best tree.
+    pub(super) fn end_perturbation(&mut self, observer: &mut dyn Observer) -> Result<SearchStage> {
+        let before = self.plan.best.as_ref().map_or(f64::NEG_INFINITY, |best| best.lnl);
+        self.recombine()?;
+        let lnl = self.evaluator.log_likelihood()?;
+        let is_better = lnl > before + at::FINAL_EPSILON;
+        let history = &mut self.plan.history;
+        history.perturbations += 1;
+        history.improvements += usize::from(is_better);
+        history.still_adding = is_better;
+        let Some(perturbing) = &mut self.plan.perturbing else { return Ok(SearchStage::Perturb) };
+        if !is_better {
+            perturbing.failures += 1;
+            return Ok(SearchStage::Perturb);
+        }
+        perturbing.failures = 0;
+        let (phase, round) = ("perturbations".to_string(), perturbing.number);
+        observer.event(&Event::Progress { phase, round, lnl });
+        self.plan.best = None;
+        Ok(SearchStage::Improve)
+    }
+
+    /// The completed part of the perturbations, if the next ones are all in vain; `None` in other stages.
+    pub(super) fn part_of_perturbations(&self) -> Option<f64> {
+        let is_perturbed = matches!(self.plan.stage, SearchStage::Perturb | SearchStage::Improve);
+        let perturbing = self.plan.perturbing.as_ref().filter(|_| is_perturbed)?;
+        let [limit, most] = self.perturbations();
+        let all = (perturbing.number + limit - perturbing.failures).min(most);
+        Some(perturbing.number.saturating_sub(1) as f64 / all as f64)
+    }
+
+    /// Number of unsuccessful perturbations in succession that ends them, and the most in all: before further starting trees
+    /// are explored, those of a search with less effort.
+    fn perturbations(&self) -> [usize; 2] {
         let schedule = match self.explores() && !self.plan.explored {
             true => SearchEffort::Normal.schedule(),
             false => self.schedule,
         };
-        schedule.perturbations_in_vain(num_taxa)
+        [schedule.perturbed_in_vain, schedule.perturbed]
     }
 
     /// Gives the evaluator a further starting tree, with the lengths of the best tree where that has the same splits.
@@ -188,6 +250,11 @@ impl Search<'_> {
             adopt_shared_brlens(&mut tree, best.snapshot.tree());
         }
         self.evaluator.set_tree(tree);
+        self.optimize_start()
+    }
+
+    /// Branch lengths of a tree from which the search will climb.
+    fn optimize_start(&mut self) -> Result<()> {
         self.evaluator.optimize_branches(&BranchOptions {
             max_sweeps: at::FURTHER_START_SWEEPS,
             lnl_epsilon: at::START_EPSILON,
@@ -236,6 +303,13 @@ impl Search<'_> {
         let (best, other) = if gain > 0.0 { (new, old) } else { (old, new) };
         self.evaluator.restore(&best.snapshot);
         let mut changed: Changed = best.changed;
+        if gain > 0.0 {
+            // What is new has been scanned by fast rounds only.
+            let tree = best.snapshot.tree();
+            for edge in edges_not_in(tree, other.snapshot.tree()) {
+                changed.mark_within(tree, edge, at::DIFFERENT_RADIUS);
+            }
+        }
         let taken = fuse(self.evaluator, other.snapshot.tree(), &mut changed)?;
         self.plan.changed = changed.clone();
         self.plan.best = Some(End::of(self.evaluator, changed)?);

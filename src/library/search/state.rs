@@ -102,8 +102,10 @@ pub(super) enum SearchStage {
     Model,
     /// Wide rounds from the best tree.
     Wide,
-    /// Perturbations, one after the other.
+    /// Perturbations, one after the other: fast rounds from the perturbed tree, and recombination with the best tree.
     Perturb,
+    /// Wide rounds where a perturbation has changed the best tree.
+    Improve,
     /// Fast rounds from a further starting tree, and recombination with the best tree.
     Explore(usize),
     /// Wide rounds where the recombination has changed the best tree, before the next further starting tree.
@@ -120,6 +122,13 @@ pub(super) enum SearchStage {
     Resolve,
     /// The search has ended.
     Done,
+}
+
+impl SearchStage {
+    /// True while the search climbs from a tree that will be recombined with the best one.
+    pub(super) fn recombines(self) -> bool {
+        matches!(self, SearchStage::Screen(_) | SearchStage::Explore(_) | SearchStage::Perturb)
+    }
 }
 
 /// Rounds in progress.
@@ -150,8 +159,6 @@ pub(super) struct Perturbing {
     pub(super) number: usize,
     /// Number of unsuccessful perturbations since the last successful one.
     pub(super) failures: usize,
-    /// Log-likelihood of the tree.
-    pub(super) best: f64,
 }
 
 /// A tree that the search has reached.

@@ -109,6 +109,13 @@ pub fn adopt_shared_brlens(tree: &mut Tree, other: &Tree) {
     }
 }
 
+/// The edges of `tree` whose splits `other`, a tree of the same taxa, does not have.
+pub fn edges_not_in(tree: &Tree, other: &Tree) -> Vec<EdgeId> {
+    let mut is_shared = vec![false; tree.num_edges()];
+    shared_edges(tree, other).iter().for_each(|[edge, _]| is_shared[edge.index()] = true);
+    tree.edges().filter(|edge| !is_shared[edge.index()]).collect()
+}
+
 /// The edges of two trees of the same taxa that have the same split, in pairs; those to tips come first.
 fn shared_edges(tree: &Tree, other: &Tree) -> Vec<[EdgeId; 2]> {
     let to_tip = |tree: &Tree, tip| tree.links(tip).next().expect("a tip has an edge").1;
