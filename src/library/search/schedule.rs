@@ -71,7 +71,9 @@ pub const MOVED_RADIUS: usize = 1;
 pub const ACCEPT_GAIN: f64 = 0.01;
 /// Maximum number of sweeps over the branches of a region after its resolution was replaced.
 pub const FUSE_SWEEPS: usize = 3;
-/// Usual number of starting trees after the first perturbations, for the display of progress.
+/// Usual numbers of starting trees before and after the first perturbations, for the display of progress.
+pub const USUAL_STARTS: usize = 4;
+/// See [`USUAL_STARTS`].
 pub const USUALLY_EXPLORED: usize = 7;
 /// Under a constraint that the data contradict: number of further starting trees in succession that add nothing after
 /// which no further ones are made.
@@ -131,6 +133,9 @@ pub enum SearchEffort {
 pub struct Schedule {
     /// Number of parsimony starting trees of a run, unless the user gives starting trees.
     pub starts: usize,
+    /// Maximum number of further starting trees, which the search makes as long as they add something to the best
+    /// tree.
+    pub more_starts: usize,
     /// Number of starting trees in succession that add nothing to the best tree after which no further ones are made; one
     /// that leads to the same tree counts twice.
     pub starts_in_vain: usize,
@@ -151,17 +156,19 @@ impl SearchEffort {
     /// The schedule of a search with this effort.
     pub fn schedule(self) -> Schedule {
         let normal = Schedule {
-            starts: 3,
+            starts: 2,
+            more_starts: 0,
             starts_in_vain: 2,
             explored_in_vain: 0,
             explored: 0,
             perturbed_in_vain: 3,
-            perturbed: 20,
+            perturbed: 12,
             thorough: true,
         };
         match self {
             SearchEffort::Fast => Schedule {
                 starts: 1,
+                more_starts: 0,
                 perturbed_in_vain: 0,
                 perturbed: 0,
                 thorough: false,

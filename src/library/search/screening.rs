@@ -34,7 +34,7 @@ impl Search<'_> {
     ) -> Result<()> {
         let usual = match self.num_starts() {
             1 => 1,
-            starts => starts,
+            _ => at::USUAL_STARTS,
         };
         self.begin_start(number, self.part_of(SearchPhase::Screen, number, usual), observer)?;
         if let Some(rounds) = &mut self.plan.rounds {
@@ -77,9 +77,10 @@ impl Search<'_> {
         if number < usual { self.share(phase) / usual as f64 } else { 0.0 }
     }
 
-    /// Number of starting trees before the first perturbations.
+    /// Maximum number of starting trees before the first perturbations.
     fn num_starts(&self) -> usize {
-        1 + self.options.alternatives.len()
+        let more = if self.options.explores { self.schedule.more_starts } else { 0 };
+        1 + self.options.alternatives.len() + more
     }
 
     pub(super) fn end_screening(&mut self, number: usize) -> Result<SearchStage> {
