@@ -47,9 +47,15 @@ pub enum Purpose {
 
 /// The stream of `seed` for a purpose and an index (replicate, tree or partition number).
 pub fn stream(seed: u64, purpose: Purpose, index: u64) -> Rng {
+    substream(seed, purpose, index, 0)
+}
+
+/// The stream of one of the parts of the work of an index.
+pub fn substream(seed: u64, purpose: Purpose, index: u64, part: u64) -> Rng {
     let mut key = [0u8; 32];
     key[..8].copy_from_slice(&seed.to_le_bytes());
     key[8..16].copy_from_slice(&(purpose as u64).to_le_bytes());
     key[16..24].copy_from_slice(&index.to_le_bytes());
+    key[24..].copy_from_slice(&part.to_le_bytes());
     ChaCha8Rng::from_seed(key)
 }

@@ -310,7 +310,7 @@ impl<'a> Search<'a> {
             },
             SearchStage::Improve => {
                 let name = "rounds after a perturbation".to_string();
-                let mut rounds = self.rounds(name, &at::THOROUGH, self.fast_epsilon());
+                let mut rounds = self.rounds(name, if at::x("IW",0)==1 {&at::WIDE} else {&at::THOROUGH}, self.fast_epsilon());
                 rounds.changed = self.plan.changed.clone();
                 self.plan.rounds = Some(rounds);
                 SearchStage::Improve
@@ -451,7 +451,7 @@ impl<'a> Search<'a> {
                 if let Some(best) = self.plan.best.as_ref().filter(|_| self.plan.stage.recombines())
                 {
                     let (tree, best) = (self.evaluator.tree(), best.snapshot.tree());
-                    rounds.changed.keep_near_differences(tree, best, at::DIFFERENT_RADIUS);
+                    rounds.changed.keep_near_differences(tree, best, at::x("DR",1));
                 }
                 rounds.before = self.evaluator.log_likelihood()?;
                 Round::begin(self.evaluator)?

@@ -30,6 +30,11 @@
 
 use serde::{Deserialize, Serialize};
 
+/// X
+pub fn x(name: &str, default: usize) -> usize {
+    std::env::var(format!("MLX_{name}")).map_or(default, |v| v.parse().unwrap())
+}
+
 /// Range and thoroughness of an SPR round. Differences of log-likelihoods are relative to the present tree (log
 /// units).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -156,13 +161,13 @@ impl SearchEffort {
     /// The schedule of a search with this effort.
     pub fn schedule(self) -> Schedule {
         let normal = Schedule {
-            starts: 2,
-            more_starts: 0,
-            starts_in_vain: 2,
+            starts: x("S",3),
+            more_starts: x("MS",0),
+            starts_in_vain: x("SV",2),
             explored_in_vain: 0,
             explored: 0,
-            perturbed_in_vain: 3,
-            perturbed: 12,
+            perturbed_in_vain: x("V",1),
+            perturbed: x("P",40),
             thorough: true,
         };
         match self {

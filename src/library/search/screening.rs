@@ -11,7 +11,7 @@ use super::state::{End, Perturbing, SearchStage};
 use crate::likelihood::{BranchOptions, Result};
 use crate::observer::{Event, Observer};
 use crate::parsimony::parsimony_brlens;
-use crate::rng::{Purpose, stream};
+use crate::rng::{Purpose, stream, substream};
 use crate::tree::{DEFAULT_BRLEN, Tree, adopt_shared_brlens, edges_not_in, same_topology};
 
 /// What a further starting tree has led to.
@@ -86,7 +86,7 @@ impl Search<'_> {
     pub(super) fn end_screening(&mut self, number: usize) -> Result<SearchStage> {
         let reached = (self.evaluator.log_likelihood()?, self.evaluator.tree().clone());
         self.plan.history.reached.push(reached);
-        let found = self.recombine()?;
+        let found = self.recombine_present()?;
         self.plan.in_vain = match found {
             Found::Better => 0,
             // Where starting trees lead to the same tree, fewer of them suffice.
@@ -140,7 +140,7 @@ impl Search<'_> {
     }
 
     pub(super) fn end_exploring(&mut self, number: usize) -> Result<SearchStage> {
-        match self.recombine()? {
+        match self.recombine_present()? {
             Found::Better => {
                 self.plan.in_vain = 0;
                 Ok(SearchStage::Renew(number))
@@ -172,11 +172,11 @@ impl Search<'_> {
     /// Begins the next perturbation of the best tree; returns false if there is none.
     pub(super) fn begin_perturbation(&mut self, observer: &mut dyn Observer) -> Result<bool> {
         let [limit, most] = self.perturbations();
-        let (seed, index) = (self.options.seed, self.options.index);
-        let rng = || stream(seed, Purpose::Perturbation, index);
-        let begin = || Perturbing { rng: rng(), is_announced: false, number: 0, failures: 0 };
+        let begin =
+            || Perturbing { is_announced: false, number: 0, failures: 0, wave: Vec::new() };
         let mut perturbing = self.plan.perturbing.take().unwrap_or_else(begin);
-        let goes_on = perturbing.failures < limit && perturbing.number < most;
+        let in_wave = !perturbing.wave.is_empty();
+        let goes_on = in_wave || (perturbing.failures < limit && perturbing.number < most);
         if goes_on {
             let best = match self.plan.best.take() {
                 Some(best) => best,
@@ -189,31 +189,49 @@ impl Search<'_> {
             }
             self.evaluator.restore(&best.snapshot);
             self.plan.best = Some(best);
-            let changed = perturb(self.evaluator, self.data.constraint(), &mut perturbing.rng);
+            let (seed, index) = (self.options.seed, self.options.index);
+            let number = perturbing.number as u64;
+            let mut rng = substream(seed, Purpose::Perturbation, index, number);
+            let changed = perturb(self.evaluator, self.data.constraint(), &mut rng);
             self.optimize_start()?;
             perturbing.number += 1;
             let name = format!("perturbation {}", perturbing.number);
             let mut rounds = self.rounds(name, &at::FAST, self.fast_epsilon());
             rounds.changed = changed;
+            rounds.only_one = at::x("ONE", 0) == 1;
             self.plan.rounds = Some(rounds);
         }
         self.plan.perturbing = Some(perturbing);
         Ok(goes_on)
     }
 
-    /// The stage after the rounds from a perturbed tree, which are recombined with the best tree.
+    /// The stage after the rounds from a perturbed tree. The last one of a wave is followed by the recombination of all of
+    /// them with the best tree.
     pub(super) fn end_perturbation(&mut self, observer: &mut dyn Observer) -> Result<SearchStage> {
+        let end = End::of(self.evaluator, self.plan.changed.clone())?;
+        let Some(perturbing) = &mut self.plan.perturbing else { return Ok(SearchStage::Perturb) };
+        perturbing.wave.push(end);
+        if perturbing.wave.len() < at::x("W", 4) {
+            return Ok(SearchStage::Perturb);
+        }
+        let wave = std::mem::take(&mut perturbing.wave);
+        let count = wave.len();
         let before = self.plan.best.as_ref().map_or(f64::NEG_INFINITY, |best| best.lnl);
-        self.recombine()?;
+        if let Some(best) = &self.plan.best {
+            self.evaluator.restore(&best.snapshot);
+        }
+        for end in wave {
+            self.recombine(end)?;
+        }
         let lnl = self.evaluator.log_likelihood()?;
         let is_better = lnl > before + at::FINAL_EPSILON;
         let history = &mut self.plan.history;
-        history.perturbations += 1;
+        history.perturbations += count;
         history.improvements += usize::from(is_better);
         history.still_adding = is_better;
         let Some(perturbing) = &mut self.plan.perturbing else { return Ok(SearchStage::Perturb) };
         if !is_better {
-            perturbing.failures += 1;
+            perturbing.failures += count;
             return Ok(SearchStage::Perturb);
         }
         perturbing.failures = 0;
@@ -292,9 +310,17 @@ impl Search<'_> {
 
     /// Recombines the evaluator's tree with the best one so far; the evaluator then has the result, which is the best
     /// tree from now on.
-    fn recombine(&mut self) -> Result<Found> {
-        let changed = self.plan.changed.clone();
-        let new = End::of(self.evaluator, changed)?;
+    fn recombine_present(&mut self) -> Result<Found> {
+        let new = End::of(self.evaluator, self.plan.changed.clone())?;
+        if let Some(best) = &self.plan.best {
+            self.evaluator.restore(&best.snapshot);
+        }
+        self.recombine(new)
+    }
+
+    /// Recombines a tree with the best one so far, which the evaluator has; the evaluator then has the result, which is
+    /// the best tree from now on.
+    fn recombine(&mut self, new: End) -> Result<Found> {
         let Some(old) = self.plan.best.take() else {
             self.plan.best = Some(new);
             return Ok(Found::Better);
@@ -302,7 +328,9 @@ impl Search<'_> {
         let gain = new.lnl - old.lnl;
         let is_same = same_topology(new.snapshot.tree(), old.snapshot.tree());
         let (best, other) = if gain > 0.0 { (new, old) } else { (old, new) };
-        self.evaluator.restore(&best.snapshot);
+        if gain > 0.0 {
+            self.evaluator.restore(&best.snapshot);
+        }
         let mut changed: Changed = best.changed;
         if gain > 0.0 {
             // What is new has been scanned by fast rounds only.
@@ -364,7 +392,7 @@ mod tests {
             search.evaluator.set_tree(tree.clone());
             let sweeps = BranchOptions { max_sweeps: 8, lnl_epsilon: 1e-3, gain_tolerance: 1e-6 };
             search.evaluator.optimize_branches(&sweeps).unwrap();
-            search.recombine().unwrap()
+            search.recombine_present().unwrap()
         };
         trees.iter().map(come_to).collect()
     }

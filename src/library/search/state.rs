@@ -11,7 +11,6 @@ use super::spr::Round;
 use crate::likelihood::{Evaluator, Result, Snapshot};
 use crate::model::{Model, ModelValues};
 use crate::optimize::OptimizePlan;
-use crate::rng::Rng;
 use crate::tree::Tree;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -152,13 +151,14 @@ pub(super) struct Rounds {
 /// Perturbations in progress.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Perturbing {
-    pub(super) rng: Rng,
     /// True if the phase has been announced to the observer.
     pub(super) is_announced: bool,
     /// Number of perturbations so far.
     pub(super) number: usize,
     /// Number of unsuccessful perturbations since the last successful one.
     pub(super) failures: usize,
+    /// What the perturbations of the present wave have led to.
+    pub(super) wave: Vec<End>,
 }
 
 /// A tree that the search has reached.
