@@ -55,6 +55,11 @@ pub trait Observer: Send {
 
     /// Receives how far the computation has come. May be called often, so it must be cheap.
     fn advance(&mut self, _advance: Advance) {}
+
+    /// True if the computation is to stop as soon as possible, at a point from which it can be resumed.
+    fn must_stop(&self) -> bool {
+        false
+    }
 }
 
 /// An observer that ignores everything.

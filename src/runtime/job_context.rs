@@ -174,4 +174,8 @@ impl Observer for JobContext<'_> {
     fn advance(&mut self, advance: Advance) {
         self.progress().advance(self.number, advance);
     }
+
+    fn must_stop(&self) -> bool {
+        self.checkpoint.as_ref().is_some_and(|checkpoint| checkpoint.file.must_stop())
+    }
 }

@@ -32,6 +32,8 @@ pub(crate) struct Resources {
     dealt_gpus: Option<u64>,
     /// For how many engines, at the same time, the GPUs have room.
     room_on_gpus: usize,
+    /// Evaluators of a search, besides its own, on which independent parts of it go on side by side, and threads inside each.
+    side_by_side: [usize; 2],
 }
 
 /// How jobs of several parts share the threads.
@@ -61,6 +63,12 @@ impl Shares {
     }
 }
 
+/// Most parts of a search that go on side by side: as many perturbations make a wave.
+const MOST_SIDE_BY_SIDE: usize = 4;
+
+/// So many times as many threads as there are would be useful inside a likelihood that has enough work for all of them.
+const ENOUGH_INSIDE: usize = 40;
+
 /// What a second thread inside one likelihood brings, in proportion to a thread for another likelihood.
 const WORTH_INSIDE: f64 = 0.6;
 
@@ -82,6 +90,7 @@ impl Resources {
             useful_threads: 1,
             dealt_gpus: None,
             room_on_gpus: 1,
+            side_by_side: [0, 1],
         }
     }
 
@@ -121,6 +130,7 @@ impl Resources {
             useful_threads,
             dealt_gpus: None,
             room_on_gpus: 1,
+            side_by_side: [0, 1],
         };
         Ok((resources, warning))
     }
@@ -266,12 +276,32 @@ impl Resources {
         }
         let threads = allowed_threads(plan);
         let at_once = threads.min(num_jobs).min(self.jobs_in_memory).max(1);
-        if at_once < threads && self.threads() > at_once {
-            Shares { jobs: 1, parts: 1, resources: self }
+        if num_jobs == 1 || at_once < threads && self.threads() > at_once {
+            let resources = self.with_companions(threads);
+            Shares { jobs: 1, parts: 1, resources }
         } else {
             let engine = EngineOptions { threads: 1, ..self.engine };
             Shares { jobs: at_once, parts: 1, resources: Resources { engine, ..self } }
         }
+    }
+
+    /// These, for a search that has so many threads, and parts that can go on side by side. Where a likelihood has
+    /// enough work for all threads, they stay inside of it, which takes less memory.
+    fn with_companions(self, threads: usize) -> Self {
+        let companions = threads.min(MOST_SIDE_BY_SIDE).min(self.jobs_in_memory.saturating_sub(1));
+        if companions < 2 || self.useful_threads > ENOUGH_INSIDE * threads {
+            return self;
+        }
+        let inside = (threads / companions).clamp(1, self.useful_threads);
+        Resources { side_by_side: [companions, inside], ..self }
+    }
+
+    /// What computes on each of the evaluators of a search besides its own, on which parts of it go on side by side.
+    pub(crate) fn companions(&self) -> impl Iterator<Item = Resources> {
+        let [companions, threads] = self.side_by_side;
+        let engine = EngineOptions { threads, ..self.engine };
+        let resources = Resources { engine, side_by_side: [0, 1], ..*self };
+        std::iter::repeat_n(resources, companions)
     }
 
     /// How `num_jobs` independent computations, each of parts with these costs, which meet often, share the threads that the

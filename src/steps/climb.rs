@@ -161,6 +161,16 @@ pub(crate) fn climb(
     // The search itself unlinks the lengths, when the tree is good enough for this to be worthwhile.
     let unlinked = setup.linkage.has_own_lengths();
     let linkage = if unlinked { BrlenLinkage::Linked } else { setup.linkage };
+    let companions = match begin.options.effort {
+        // There is only one tree to climb from.
+        SearchEffort::Fast => Vec::new(),
+        _ => {
+            let make = |resources| {
+                setup.evaluator(resources, partitions, models, begin.tree.clone(), linkage)
+            };
+            job.resources.companions().map(make).collect::<Result<_>>()?
+        }
+    };
     let mut evaluator = setup.evaluator(job.resources, partitions, models, begin.tree, linkage)?;
     let plan = &setup.plan.search;
     let options = SearchOptions {
@@ -172,10 +182,11 @@ pub(crate) fn climb(
         ..begin.options
     };
     let state = job.resume_state(|state: &SearchState| state.fits(&evaluator, models))?;
-    let mut search = match state {
+    let search = match state {
         None => Search::new(&mut evaluator, models, data, &options),
         Some(state) => Search::resume(&mut evaluator, models, data, &options, state),
     };
+    let mut search = search.with_companions(companions);
     while !search.is_done() {
         save(&search, setup, begin.is_shown, job)?;
         search.step(job)?;

@@ -11,6 +11,7 @@ mod pin;
 mod pool;
 #[cfg(all(test, shuttle))]
 mod schedule_tests;
+mod side_by_side;
 mod sync;
 mod team;
 
@@ -21,4 +22,5 @@ pub use team::Rehearsal;
 
 pub use assign::{UnitCost, WholeTask, deal, deal_whole, loads_of};
 pub use available::{available_memory, used_memory};
+pub(crate) use side_by_side::side_by_side;
 pub(crate) use team::{Abandoned, Team};

@@ -6,9 +6,9 @@ use super::history::SearchHistory;
 use super::meter::{Meter, part_of_rounds};
 use super::resolution::{resolve, settle};
 use super::schedule::{self as at, RoundOptions, Schedule, SearchEffort, SearchPhase, Shares};
-use super::spr::Round;
-use super::state::{Plan, Rounds, SearchStage, SearchState};
-use crate::likelihood::{BranchOptions, Evaluator, Result};
+use super::rounds::{Ended, Rounds};
+use super::state::{Plan, SearchStage, SearchState};
+use crate::likelihood::{Evaluator, Result};
 use crate::model::Model;
 use crate::observer::{Event, Observer};
 use crate::optimize::{Goal, Optimisation, OptimizeOptions, approach_scale};
@@ -94,8 +94,13 @@ impl SearchOptions {
         self.contradicted && self.explores
     }
 
+    /// Fast rounds end after one that gains less than this (log units).
+    pub(super) fn fast_epsilon(&self) -> f64 {
+        at::FAST_EPSILON.max(self.lnl_epsilon.unwrap_or(at::FINAL_EPSILON))
+    }
+
     /// The options of a round, with those set by the user.
-    fn adapt(&self, round: &RoundOptions) -> RoundOptions {
+    pub(super) fn adapt(&self, round: &RoundOptions) -> RoundOptions {
         RoundOptions {
             radius: self.spr_radius.unwrap_or(round.radius),
             within: match self.spr_cutoff {
@@ -107,15 +112,12 @@ impl SearchOptions {
     }
 }
 
-/// Number of nodes whose subtrees are scanned in one step of a round.
-const NODES_PER_STEP: usize = 16;
-
 /// A search in progress, which can be stopped and resumed between steps. All further steps are determined by its
 /// [`SearchState`], the data and the options.
 pub struct Search<'a> {
     pub(super) evaluator: &'a mut Evaluator,
     /// The models of the evaluator's partitions.
-    models: &'a mut [Model],
+    pub(super) models: &'a mut [Model],
     /// The parsimony data of the same partitions.
     pub(super) data: &'a ParsimonyData,
     pub(super) options: &'a SearchOptions,
@@ -123,14 +125,8 @@ pub struct Search<'a> {
     pub(super) plan: Plan,
     /// Parsimony views of the current tree, during a round; computed if missing.
     views: Option<ParsimonyViews<'a>>,
-}
-
-/// State of a stage's rounds after a step.
-enum Advanced {
-    /// The rounds continue.
-    Rounds(Rounds),
-    /// The rounds have ended; the next rounds need to scan these subtrees.
-    Over(Changed),
+    /// Evaluators of the same data, on which the climbs of a wave go on side by side.
+    pub(super) companions: Vec<Evaluator>,
 }
 
 /// Searches for the maximum-likelihood tree from the evaluator's tree. Afterwards, the evaluator has the best
@@ -200,6 +196,8 @@ impl<'a> Search<'a> {
             best: None,
             in_vain: 0,
             changed: Changed::all(evaluator.tree()),
+            wave: None,
+            disagree: false,
             perturbing: None,
             screened: 0,
             explored: false,
@@ -208,7 +206,7 @@ impl<'a> Search<'a> {
             history: SearchHistory::default(),
         };
         let schedule = options.schedule();
-        Search { evaluator, models, data, options, schedule, plan, views: None }
+        Search { evaluator, models, data, options, schedule, plan, views: None, companions: Vec::new() }
     }
 
     /// Continues a search with the same data, models and options from its state, in any evaluator and with any engine.
@@ -226,7 +224,13 @@ impl<'a> Search<'a> {
         }
         evaluator.resume(&state.snapshot, models);
         let (schedule, plan) = (options.schedule(), state.plan);
-        Search { evaluator, models, data, options, schedule, plan, views: None }
+        Search { evaluator, models, data, options, schedule, plan, views: None, companions: Vec::new() }
+    }
+
+    /// The search, with evaluators of the same data: independent climbs from starting trees and perturbations go on side by
+    /// side there. The result does not depend on how many there are.
+    pub fn with_companions(self, companions: Vec<Evaluator>) -> Self {
+        Search { companions, ..self }
     }
 
     /// The state of the search, from which it can be [resumed](Search::resume).
@@ -259,16 +263,28 @@ impl<'a> Search<'a> {
     /// # Errors
     /// The engine has failed. The search can be [resumed](Search::resume) from the state before the step.
     pub fn step(&mut self, observer: &mut dyn Observer) -> Result<()> {
-        match self.plan.rounds.take() {
-            None => self.begin_stage(observer),
-            Some(rounds) => match self.go_on(rounds, observer)? {
-                Advanced::Rounds(rounds) => {
-                    self.plan.rounds = Some(rounds);
-                    Ok(())
-                }
-                Advanced::Over(changed) => self.end_rounds(changed, observer),
-            },
+        let Some(mut rounds) = self.plan.rounds.take() else { return self.begin_stage(observer) };
+        observer.advance(self.plan.meter.at(self.completed_part(&rounds)));
+        let in_wave = self.plan.stage.is_of_waves();
+        let best = self.plan.best.as_ref().filter(|_| in_wave).map(|best| best.snapshot.tree());
+        let ended = rounds.step(self.evaluator, &mut self.views, self.data, best)?;
+        // What is told of a wave is told at its end, because its climbs may go on side by side.
+        if let (Ended::Round { lnl, number } | Ended::All { lnl, number }, false) = (ended, in_wave) {
+            let phase = rounds.name.clone();
+            observer.event(&Event::Progress { phase, round: number, lnl });
         }
+        if let Ended::All { .. } = ended {
+            return self.end_rounds(rounds.changed, observer);
+        }
+        self.plan.rounds = Some(rounds);
+        Ok(())
+    }
+
+    /// The completed part of the present phase.
+    fn completed_part(&self, rounds: &Rounds) -> f64 {
+        let part = part_of_rounds(rounds.number, rounds.part_of_round());
+        let of_wave = || self.plan.wave.as_ref().map(|wave| wave.part(part));
+        self.part_of_perturbations().or_else(of_wave).unwrap_or(part)
     }
 
     fn begin_stage(&mut self, observer: &mut dyn Observer) -> Result<()> {
@@ -284,9 +300,14 @@ impl<'a> Search<'a> {
                     if self.can_move() { SearchStage::Screen(0) } else { SearchStage::Unlink };
                 self.optimize(Goal::Nearby, epsilon, then, observer)?
             }
-            SearchStage::Screen(number) => {
-                self.begin_screening(number, observer)?;
-                SearchStage::Screen(number)
+            SearchStage::Screen(_) | SearchStage::Explore(_) | SearchStage::Perturb
+                if self.plan.wave.is_some() =>
+            {
+                self.go_on_with_wave(observer)?
+            }
+            SearchStage::Screen(first) => {
+                self.begin_screening(first, observer);
+                SearchStage::Screen(first)
             }
             SearchStage::Fast => {
                 self.begin_rounds("more fast SPR", Some(SearchPhase::Fast), &at::FAST, observer);
@@ -304,20 +325,20 @@ impl<'a> Search<'a> {
                 self.begin_rounds("wide SPR", Some(SearchPhase::Wide), options, observer);
                 SearchStage::Wide
             }
-            SearchStage::Perturb => match self.begin_perturbation(observer)? {
+            SearchStage::Perturb => match self.begin_perturbations(observer)? {
                 true => SearchStage::Perturb,
                 false => self.after_perturbations()?,
             },
             SearchStage::Improve => {
-                let name = "rounds after a perturbation".to_string();
-                let mut rounds = self.rounds(name, if at::x("IW",0)==1 {&at::WIDE} else {&at::THOROUGH}, self.fast_epsilon());
-                rounds.changed = self.plan.changed.clone();
-                self.plan.rounds = Some(rounds);
+                let changed = self.plan.changed.clone();
+                let options = if at::x("IW", 0) == 1 { &at::WIDE } else { &at::THOROUGH };
+                let name = "rounds after perturbations";
+                self.plan.rounds = Some(self.rounds(name, options, self.fast_epsilon(), changed));
                 SearchStage::Improve
             }
-            SearchStage::Explore(number) => {
-                self.begin_exploring(number, observer)?;
-                SearchStage::Explore(number)
+            SearchStage::Explore(first) => {
+                self.begin_exploring(first, observer);
+                SearchStage::Explore(first)
             }
             SearchStage::Renew(number) => {
                 self.begin_rounds("wide SPR", None, &at::THOROUGH, observer);
@@ -347,11 +368,11 @@ impl<'a> Search<'a> {
             SearchStage::Last => {
                 let last = if self.schedule.thorough { at::THOROUGH } else { at::FAST };
                 self.phase("final SPR", self.share(SearchPhase::Last), observer);
-                let mut rounds = self.rounds("final SPR".to_string(), &last, self.epsilon());
-                if !self.options.unlinked {
-                    rounds.changed = self.plan.changed.clone();
-                }
-                self.plan.rounds = Some(rounds);
+                let changed = match self.options.unlinked {
+                    true => Changed::all(self.evaluator.tree()),
+                    false => self.plan.changed.clone(),
+                };
+                self.plan.rounds = Some(self.rounds("final SPR", &last, self.epsilon(), changed));
                 SearchStage::Last
             }
             SearchStage::End if self.options.conclude => {
@@ -394,33 +415,29 @@ impl<'a> Search<'a> {
         observer: &mut dyn Observer,
     ) {
         self.phase(name, phase.map_or(0.0, |phase| self.share(phase)), observer);
-        let mut rounds = self.rounds(name.to_string(), options, self.fast_epsilon());
-        rounds.changed = self.plan.changed.clone();
-        self.plan.rounds = Some(rounds);
+        let changed = self.plan.changed.clone();
+        self.plan.rounds = Some(self.rounds(name, options, self.fast_epsilon(), changed));
     }
 
     /// Ends the rounds of a stage. `changed` marks the subtrees that the next rounds need to scan.
     fn end_rounds(&mut self, changed: Changed, observer: &mut dyn Observer) -> Result<()> {
+        if self.plan.stage.is_of_waves() {
+            self.plan.stage = self.end_climb(changed, observer)?;
+            return Ok(());
+        }
         self.plan.changed = changed;
         self.plan.stage = match self.plan.stage {
-            SearchStage::Screen(number) => self.end_screening(number)?,
             SearchStage::Fast => {
                 self.plan.changed = Changed::all(self.evaluator.tree());
                 SearchStage::Model
             }
-            SearchStage::Wide => {
+            SearchStage::Wide | SearchStage::Improve => {
                 self.plan.changed = Changed::none(self.evaluator.tree());
                 SearchStage::Perturb
             }
-            SearchStage::Perturb => self.end_perturbation(observer)?,
-            SearchStage::Improve => {
+            SearchStage::Renew(next) => {
                 self.plan.changed = Changed::none(self.evaluator.tree());
-                SearchStage::Perturb
-            }
-            SearchStage::Explore(number) => self.end_exploring(number)?,
-            SearchStage::Renew(number) => {
-                self.plan.changed = Changed::none(self.evaluator.tree());
-                self.after_exploring(number)?
+                self.after_renewing(next)?
             }
             SearchStage::Last => self.after_last()?,
             other => other,
@@ -428,61 +445,9 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Rounds over the evaluator's tree that begin with all subtrees.
-    pub(super) fn rounds(&self, name: String, options: &RoundOptions, epsilon: f64) -> Rounds {
-        Rounds {
-            name,
-            options: self.options.adapt(options),
-            epsilon,
-            only_one: false,
-            number: 1,
-            before: f64::NEG_INFINITY,
-            changed: Changed::all(self.evaluator.tree()),
-            round: None,
-        }
-    }
-
-    /// Continues rounds by one step.
-    fn go_on(&mut self, mut rounds: Rounds, observer: &mut dyn Observer) -> Result<Advanced> {
-        let mut round = match rounds.round.take() {
-            Some(round) => round,
-            None => {
-                self.views = None;
-                if let Some(best) = self.plan.best.as_ref().filter(|_| self.plan.stage.recombines())
-                {
-                    let (tree, best) = (self.evaluator.tree(), best.snapshot.tree());
-                    rounds.changed.keep_near_differences(tree, best, at::x("DR",1));
-                }
-                rounds.before = self.evaluator.log_likelihood()?;
-                Round::begin(self.evaluator)?
-            }
-        };
-        let mut views = self
-            .views
-            .take()
-            .unwrap_or_else(|| ParsimonyViews::new(self.evaluator.tree(), self.data));
-        let part = part_of_rounds(rounds.number, round.part());
-        observer.advance(self.plan.meter.at(self.part_of_perturbations().unwrap_or(part)));
-        let (options, changed) = (&rounds.options, &mut rounds.changed);
-        round.scan_next(self.evaluator, &mut views, options, changed, NODES_PER_STEP)?;
-        if !round.is_over() {
-            (self.views, rounds.round) = (Some(views), Some(round));
-            return Ok(Advanced::Rounds(rounds));
-        }
-        let lnl = self.evaluator.optimize_branches(&BranchOptions {
-            max_sweeps: 2,
-            lnl_epsilon: rounds.epsilon,
-            gain_tolerance: at::ROUND_TOLERANCE,
-        })?;
-        let phase = rounds.name.clone();
-        observer.event(&Event::Progress { phase, round: rounds.number, lnl });
-        log::debug!("{} {}: {:?}", rounds.name, rounds.number, round.result);
-        let gained = self.evaluator.log_likelihood()? - rounds.before;
-        if rounds.only_one || round.result.accepted == 0 || gained < rounds.epsilon {
-            return Ok(Advanced::Over(rounds.changed));
-        }
-        rounds.number += 1;
-        Ok(Advanced::Rounds(rounds))
+    /// Rounds over the evaluator's tree that begin with these subtrees.
+    fn rounds(&self, name: &str, options: &RoundOptions, epsilon: f64, changed: Changed) -> Rounds {
+        Rounds::new(name.to_string(), self.options.adapt(options), epsilon, changed)
     }
 
     /// Reports the beginning of a phase, which usually takes this share of the search's time.
@@ -509,8 +474,8 @@ impl<'a> Search<'a> {
         OptimizeOptions { model, ..OptimizeOptions::to(lnl_epsilon) }
     }
 
-    pub(super) fn fast_epsilon(&self) -> f64 {
-        at::FAST_EPSILON.max(self.epsilon())
+    fn fast_epsilon(&self) -> f64 {
+        self.options.fast_epsilon()
     }
 
     /// False for three taxa, for which there is only one topology.

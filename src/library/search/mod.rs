@@ -10,6 +10,7 @@ mod history;
 mod meter;
 mod perturb;
 mod resolution;
+mod rounds;
 mod scan;
 #[doc(hidden)]
 pub mod schedule;
@@ -17,6 +18,7 @@ mod screening;
 mod spr;
 mod start;
 mod state;
+mod wave;
 
 pub use contradiction::Contradiction;
 pub use hill_climb::{Search, SearchOptions, search};

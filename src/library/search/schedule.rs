@@ -80,6 +80,10 @@ pub const FUSE_SWEEPS: usize = 3;
 pub const USUAL_STARTS: usize = 4;
 /// See [`USUAL_STARTS`].
 pub const USUALLY_EXPLORED: usize = 7;
+/// Number of starting trees after the first from which the search climbs side by side.
+pub const STARTS_PER_WAVE: usize = 2;
+/// The same of further starting trees, after the first perturbations.
+pub const EXPLORED_PER_WAVE: usize = 4;
 /// Under a constraint that the data contradict: number of further starting trees in succession that add nothing after
 /// which no further ones are made.
 pub const CONTRADICTED_IN_VAIN: usize = 5;

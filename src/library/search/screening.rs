@@ -1,80 +1,64 @@
-//! From several starting trees to one: a fast round from each, and recombination with the best tree so far, until
-//! starting trees add nothing. How many are needed shows how hard the data are.
+//! From several starting trees to one, further starting trees, and perturbations: which waves of climbs follow each other, and
+//! when they end. How much is needed shows how hard the data are.
 
-use super::changed::Changed;
-use super::fuse::fuse;
-use super::hill_climb::Search;
-use super::perturb::perturb;
+use super::hill_climb::{Search, SearchOptions};
 use super::schedule::{self as at, SearchEffort, SearchPhase};
 use super::start::parsimony_start;
 use super::state::{End, Perturbing, SearchStage};
-use crate::likelihood::{BranchOptions, Result};
+use super::wave::{Climb, Found, Wave};
+use crate::likelihood::Result;
 use crate::observer::{Event, Observer};
-use crate::parsimony::parsimony_brlens;
-use crate::rng::{Purpose, stream, substream};
-use crate::tree::{DEFAULT_BRLEN, Tree, adopt_shared_brlens, edges_not_in, same_topology};
-
-/// What a further starting tree has led to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Found {
-    /// A tree of which something is better than in the best tree so far.
-    Better,
-    /// The best tree, up to branches without length.
-    TheSame,
-    /// Another tree, of which nothing is better.
-    Nothing,
-}
+use crate::parallel::side_by_side;
+use crate::parsimony::{ParsimonyData, parsimony_brlens};
+use crate::rng::{Purpose, stream};
+use crate::tree::{DEFAULT_BRLEN, Tree};
 
 impl Search<'_> {
-    /// Begins one fast round from a starting tree; the evaluator already has the first one.
-    pub(super) fn begin_screening(
-        &mut self,
-        number: usize,
-        observer: &mut dyn Observer,
-    ) -> Result<()> {
-        let usual = match self.num_starts() {
-            1 => 1,
-            _ => at::USUAL_STARTS,
-        };
-        self.begin_start(number, self.part_of(SearchPhase::Screen, number, usual), observer)?;
-        if let Some(rounds) = &mut self.plan.rounds {
-            rounds.only_one = true;
+    /// Begins the wave of one fast round from each starting tree from this number on; the evaluator already has the first one.
+    pub(super) fn begin_screening(&mut self, first: usize, observer: &mut dyn Observer) {
+        if first == 0 {
+            let share = self.share(SearchPhase::Screen) / if self.num_starts() == 1 { 1.0 } else { 2.0 };
+            self.phase("fast SPR", share, observer);
+            self.plan.wave = Some(Wave::new(vec![Climb::First]));
+            return;
         }
-        Ok(())
+        let last = self.num_starts().min(first + at::STARTS_PER_WAVE);
+        let share = if first == 1 { self.share(SearchPhase::Screen) / 2.0 } else { 0.0 };
+        self.begin_starts(first..last, share, Climb::Screen, observer);
     }
 
-    /// Begins fast rounds from a further starting tree.
-    pub(super) fn begin_exploring(
-        &mut self,
-        number: usize,
-        observer: &mut dyn Observer,
-    ) -> Result<()> {
+    /// Begins the wave of fast rounds from further starting trees from this number on.
+    pub(super) fn begin_exploring(&mut self, first: usize, observer: &mut dyn Observer) {
         let explored = self.plan.history.more_starts.len() - self.plan.screened;
         let share = self.part_of(SearchPhase::Explore, explored, at::USUALLY_EXPLORED);
-        self.begin_start(number, share, observer)
+        let count = at::EXPLORED_PER_WAVE.min(self.schedule.explored - explored);
+        self.begin_starts(first..first + count, share, Climb::Explore, observer);
     }
 
-    fn begin_start(
+    fn begin_starts(
         &mut self,
-        number: usize,
+        numbers: std::ops::Range<usize>,
         share: f64,
+        climb: fn(usize, Tree) -> Climb,
         observer: &mut dyn Observer,
-    ) -> Result<()> {
-        let name = match self.num_starts() {
-            1 => "fast SPR".to_string(),
-            _ => format!("fast SPR, starting tree {}", number + 1),
+    ) {
+        let trees = match numbers.len() {
+            1 => format!("tree {}", numbers.end),
+            _ => format!("trees {} to {}", numbers.start + 1, numbers.end),
         };
-        self.phase(&name, share, observer);
-        if number > 0 {
-            self.set_start(number)?;
-        }
-        self.plan.rounds = Some(self.rounds(name, &at::FAST, self.fast_epsilon()));
-        Ok(())
+        self.phase(&format!("fast SPR, starting {trees}"), share, observer);
+        let starts = self.starts(numbers.clone());
+        let climbs = numbers.zip(starts).map(|(number, tree)| climb(number, tree)).collect();
+        self.plan.wave = Some(Wave::new(climbs));
     }
 
     /// Share in the time of the search of one of the starting trees of a phase, which usually has this many.
     fn part_of(&self, phase: SearchPhase, number: usize, usual: usize) -> f64 {
-        if number < usual { self.share(phase) / usual as f64 } else { 0.0 }
+        if number < usual {
+            self.share(phase) * at::EXPLORED_PER_WAVE as f64 / usual as f64
+        } else {
+            0.0
+        }
     }
 
     /// Maximum number of starting trees before the first perturbations.
@@ -83,28 +67,29 @@ impl Search<'_> {
         1 + self.options.alternatives.len() + more
     }
 
-    pub(super) fn end_screening(&mut self, number: usize) -> Result<SearchStage> {
-        let reached = (self.evaluator.log_likelihood()?, self.evaluator.tree().clone());
-        self.plan.history.reached.push(reached);
-        let found = self.recombine_present()?;
-        self.plan.in_vain = match found {
-            Found::Better => 0,
-            // Where starting trees lead to the same tree, fewer of them suffice.
-            Found::TheSame => self.plan.in_vain + 2,
-            Found::Nothing => self.plan.in_vain + 1,
-        };
-        let is_over = self.plan.in_vain >= self.schedule.starts_in_vain;
-        if !is_over && number + 1 < self.num_starts() {
-            return Ok(SearchStage::Screen(number + 1));
+    /// The stage after the wave of starting trees from the number `first` on, which have led to this.
+    pub(super) fn end_screening(&mut self, first: usize, found: &[Found]) -> Result<SearchStage> {
+        let next = first + found.len();
+        let goes_on = first == 0 || found.contains(&Found::Better);
+        self.plan.disagree |= found.iter().any(|found| *found != Found::TheSame) && first > 0;
+        if next < self.num_starts() && goes_on {
+            return Ok(SearchStage::Screen(next));
         }
-        self.plan.best = None;
+        self.take_best();
         Ok(SearchStage::Fast)
+    }
+
+    /// Ends waves: the evaluator has the best tree, from which the search goes on.
+    fn take_best(&mut self) {
+        if let Some(best) = self.plan.best.take() {
+            self.plan.changed = best.changed;
+        }
     }
 
     /// The stage after perturbations have been in vain. A search that explores further starting trees first does all that
     /// one with less effort does, so that it never ends lower.
     pub(super) fn after_perturbations(&mut self) -> Result<SearchStage> {
-        self.plan.best = None;
+        self.take_best();
         if self.plan.explored || !self.explores() {
             self.plan.perturbing = None;
             return Ok(SearchStage::Unlink);
@@ -139,92 +124,72 @@ impl Search<'_> {
         self.schedule.explored > 0 && self.options.explores
     }
 
-    pub(super) fn end_exploring(&mut self, number: usize) -> Result<SearchStage> {
-        match self.recombine_present()? {
-            Found::Better => {
-                self.plan.in_vain = 0;
-                Ok(SearchStage::Renew(number))
-            }
-            Found::TheSame | Found::Nothing => {
-                self.plan.in_vain += 1;
-                self.after_exploring(number)
-            }
+    /// The stage after the wave of further starting trees from the number `first` on, which have led to this.
+    pub(super) fn end_exploring(&mut self, first: usize, found: &[Found]) -> SearchStage {
+        let next = first + found.len();
+        if !found.contains(&Found::Better) {
+            self.plan.in_vain += found.len();
+            return self.after_exploring(next);
         }
+        self.plan.in_vain = 0;
+        self.take_best();
+        SearchStage::Renew(next)
     }
 
-    /// The stage after a further starting tree has been explored.
-    pub(super) fn after_exploring(&mut self, number: usize) -> Result<SearchStage> {
+    /// The stage after the best tree has been renewed.
+    pub(super) fn after_renewing(&mut self, next: usize) -> Result<SearchStage> {
         let changed = self.plan.changed.clone();
         self.plan.best = Some(End::of(self.evaluator, changed)?);
+        Ok(self.after_exploring(next))
+    }
+
+    /// The stage after further starting trees have been explored; the next one would have this number.
+    fn after_exploring(&mut self, next: usize) -> SearchStage {
         let explored = self.plan.history.more_starts.len() - self.plan.screened;
-        let in_vain = self.plan.in_vain == self.schedule.explored_in_vain;
+        let in_vain = self.plan.in_vain >= self.schedule.explored_in_vain;
         if !in_vain && explored < self.schedule.explored {
-            return Ok(SearchStage::Explore(number + 1));
+            return SearchStage::Explore(next);
         }
         self.plan.explored = true;
-        self.plan.best = None;
+        self.take_best();
         if let Some(perturbing) = &mut self.plan.perturbing {
             perturbing.is_announced = false;
         }
-        Ok(SearchStage::Perturb)
+        SearchStage::Perturb
     }
 
-    /// Begins the next perturbation of the best tree; returns false if there is none.
-    pub(super) fn begin_perturbation(&mut self, observer: &mut dyn Observer) -> Result<bool> {
+    /// Begins the next wave of perturbations of the best tree; returns false if there is none.
+    pub(super) fn begin_perturbations(&mut self, observer: &mut dyn Observer) -> Result<bool> {
         let [limit, most] = self.perturbations();
-        let begin =
-            || Perturbing { is_announced: false, number: 0, failures: 0, wave: Vec::new() };
+        let begin = || Perturbing { is_announced: false, number: 0, failures: 0 };
         let mut perturbing = self.plan.perturbing.take().unwrap_or_else(begin);
-        let in_wave = !perturbing.wave.is_empty();
-        let goes_on = in_wave || (perturbing.failures < limit && perturbing.number < most);
+        let goes_on = perturbing.failures < limit && perturbing.number < most;
         if goes_on {
-            let best = match self.plan.best.take() {
-                Some(best) => best,
-                None => End::of(self.evaluator, self.plan.changed.clone())?,
-            };
+            if self.plan.best.is_none() {
+                self.plan.best = Some(End::of(self.evaluator, self.plan.changed.clone())?);
+            }
             if !std::mem::replace(&mut perturbing.is_announced, true) {
                 let is_later = self.plan.explored;
                 let phase = if is_later { SearchPhase::PerturbMore } else { SearchPhase::Perturb };
                 self.phase("perturbations", self.share(phase), observer);
             }
-            self.evaluator.restore(&best.snapshot);
-            self.plan.best = Some(best);
-            let (seed, index) = (self.options.seed, self.options.index);
-            let number = perturbing.number as u64;
-            let mut rng = substream(seed, Purpose::Perturbation, index, number);
-            let changed = perturb(self.evaluator, self.data.constraint(), &mut rng);
-            self.optimize_start()?;
-            perturbing.number += 1;
-            let name = format!("perturbation {}", perturbing.number);
-            let mut rounds = self.rounds(name, &at::FAST, self.fast_epsilon());
-            rounds.changed = changed;
-            rounds.only_one = at::x("ONE", 0) == 1;
-            self.plan.rounds = Some(rounds);
+            let next = perturbing.number;
+            perturbing.number = next + if self.plan.disagree { at::x("W", 4) } else { at::x("WE", 4) };
+            let numbers = next..perturbing.number;
+            self.plan.wave = Some(Wave::new(numbers.map(Climb::Perturb).collect()));
         }
         self.plan.perturbing = Some(perturbing);
         Ok(goes_on)
     }
 
-    /// The stage after the rounds from a perturbed tree. The last one of a wave is followed by the recombination of all of
-    /// them with the best tree.
-    pub(super) fn end_perturbation(&mut self, observer: &mut dyn Observer) -> Result<SearchStage> {
-        let end = End::of(self.evaluator, self.plan.changed.clone())?;
-        let Some(perturbing) = &mut self.plan.perturbing else { return Ok(SearchStage::Perturb) };
-        perturbing.wave.push(end);
-        if perturbing.wave.len() < at::x("W", 4) {
-            return Ok(SearchStage::Perturb);
-        }
-        let wave = std::mem::take(&mut perturbing.wave);
-        let count = wave.len();
-        let before = self.plan.best.as_ref().map_or(f64::NEG_INFINITY, |best| best.lnl);
-        if let Some(best) = &self.plan.best {
-            self.evaluator.restore(&best.snapshot);
-        }
-        for end in wave {
-            self.recombine(end)?;
-        }
-        let lnl = self.evaluator.log_likelihood()?;
-        let is_better = lnl > before + at::FINAL_EPSILON;
+    /// The stage after a wave of so many perturbations, with this gain of log-likelihood.
+    pub(super) fn end_perturbations(
+        &mut self,
+        count: usize,
+        gain: f64,
+        observer: &mut dyn Observer,
+    ) -> Result<SearchStage> {
+        let is_better = gain > at::FINAL_EPSILON;
         let history = &mut self.plan.history;
         history.perturbations += count;
         history.improvements += usize::from(is_better);
@@ -235,9 +200,11 @@ impl Search<'_> {
             return Ok(SearchStage::Perturb);
         }
         perturbing.failures = 0;
+        self.plan.disagree = true;
         let (phase, round) = ("perturbations".to_string(), perturbing.number);
+        let lnl = self.evaluator.log_likelihood()?;
         observer.event(&Event::Progress { phase, round, lnl });
-        self.plan.best = None;
+        self.take_best();
         Ok(SearchStage::Improve)
     }
 
@@ -246,7 +213,7 @@ impl Search<'_> {
         let is_perturbed = matches!(self.plan.stage, SearchStage::Perturb | SearchStage::Improve);
         let perturbing = self.plan.perturbing.as_ref().filter(|_| is_perturbed)?;
         let [limit, most] = self.perturbations();
-        let all = (perturbing.number + limit - perturbing.failures).min(most);
+        let all = (perturbing.number + limit - perturbing.failures.min(limit)).min(most);
         Some(perturbing.number.saturating_sub(1) as f64 / all as f64)
     }
 
@@ -260,95 +227,43 @@ impl Search<'_> {
         [schedule.perturbed_in_vain, schedule.perturbed]
     }
 
-    /// Gives the evaluator a further starting tree, with the lengths of the best tree where that has the same splits.
-    fn set_start(&mut self, number: usize) -> Result<()> {
-        let mut tree = self.start(number);
-        // Where the data contradict the constraint, the lengths of one tree lead others to the same optimum.
-        let adopts = !self.options.explores_for_the_constraint();
-        if let Some(best) = self.plan.best.as_ref().filter(|_| adopts) {
-            adopt_shared_brlens(&mut tree, best.snapshot.tree());
-        }
-        self.evaluator.set_tree(tree);
-        self.optimize_start()
-    }
-
-    /// Branch lengths of a tree from which the search will climb.
-    fn optimize_start(&mut self) -> Result<()> {
-        self.evaluator.optimize_branches(&BranchOptions {
-            max_sweeps: at::FURTHER_START_SWEEPS,
-            lnl_epsilon: at::START_EPSILON,
-            gain_tolerance: at::ROUND_TOLERANCE,
-        })?;
-        Ok(())
-    }
-
-    /// A starting tree, by its number; the first, number 0, is the tree with which the search began.
-    fn start(&mut self, number: usize) -> Tree {
-        if let Some(tree) = self.options.alternatives.get(number - 1) {
-            return tree.clone();
-        }
-        let index = self.options.index + number as u64;
-        let tree = match self.data.constraint().filter(|_| self.explores_at_random(number)) {
-            Some(constraint) => {
-                let mut rng = stream(self.options.seed, Purpose::RandomTree, index);
-                let mut tree = constraint.random_tree(DEFAULT_BRLEN, &mut rng);
-                parsimony_brlens(&mut tree, self.data);
-                tree
-            }
-            None => parsimony_start(self.data, self.options.seed, Purpose::ParsimonyTree, index),
-        };
-        self.plan.history.more_starts.push(tree.clone());
-        tree
-    }
-
-    /// True if the starting tree of this number is a random one: every other one that is explored under a constraint that
-    /// the data contradict, under which parsimony trees are too much alike.
-    fn explores_at_random(&self, number: usize) -> bool {
+    /// The starting trees with these numbers; the first, number 0, is the tree with which the search began.
+    fn starts(&mut self, numbers: std::ops::Range<usize>) -> Vec<Tree> {
+        let given = self.options.alternatives.len() + 1;
+        let own = numbers.start.max(given)..numbers.end.max(given);
         let explores = matches!(self.plan.stage, SearchStage::Explore(_));
-        explores && self.options.explores_for_the_constraint() && number.is_multiple_of(2)
-    }
-
-    /// Recombines the evaluator's tree with the best one so far; the evaluator then has the result, which is the best
-    /// tree from now on.
-    fn recombine_present(&mut self) -> Result<Found> {
-        let new = End::of(self.evaluator, self.plan.changed.clone())?;
-        if let Some(best) = &self.plan.best {
-            self.evaluator.restore(&best.snapshot);
-        }
-        self.recombine(new)
-    }
-
-    /// Recombines a tree with the best one so far, which the evaluator has; the evaluator then has the result, which is
-    /// the best tree from now on.
-    fn recombine(&mut self, new: End) -> Result<Found> {
-        let Some(old) = self.plan.best.take() else {
-            self.plan.best = Some(new);
-            return Ok(Found::Better);
+        let (data, options) = (self.data, self.options);
+        let make = |_: &mut (), job: usize, _: &dyn Fn() -> bool| {
+            Some(make_start(data, options, own.start + job, explores))
         };
-        let gain = new.lnl - old.lnl;
-        let is_same = same_topology(new.snapshot.tree(), old.snapshot.tree());
-        let (best, other) = if gain > 0.0 { (new, old) } else { (old, new) };
-        if gain > 0.0 {
-            self.evaluator.restore(&best.snapshot);
+        let mut workers = vec![(); self.companions.len().max(1)];
+        let made = side_by_side(&mut workers, own.len(), make, |_| false);
+        let made: Vec<Tree> = made.into_iter().flatten().collect();
+        self.plan.history.more_starts.extend(made.iter().cloned());
+        let alternatives = numbers.filter_map(|number| self.options.alternatives.get(number - 1));
+        alternatives.cloned().chain(made).collect()
+    }
+}
+
+/// The starting tree of this number, when it is made for the first perturbations or to explore after them.
+fn make_start(
+    data: &ParsimonyData,
+    options: &SearchOptions,
+    number: usize,
+    explores: bool,
+) -> Tree {
+    let index = options.index + number as u64;
+    // Under a constraint that the data contradict, parsimony trees are too much alike.
+    let at_random =
+        explores && options.explores_for_the_constraint() && number.is_multiple_of(2);
+    match data.constraint().filter(|_| at_random) {
+        Some(constraint) => {
+            let mut rng = stream(options.seed, Purpose::RandomTree, index);
+            let mut tree = constraint.random_tree(DEFAULT_BRLEN, &mut rng);
+            parsimony_brlens(&mut tree, data);
+            tree
         }
-        let mut changed: Changed = best.changed;
-        if gain > 0.0 {
-            // What is new has been scanned by fast rounds only.
-            let tree = best.snapshot.tree();
-            for edge in edges_not_in(tree, other.snapshot.tree()) {
-                changed.mark_within(tree, edge, at::DIFFERENT_RADIUS);
-            }
-        }
-        let taken = fuse(self.evaluator, other.snapshot.tree(), &mut changed)?;
-        self.plan.changed = changed.clone();
-        self.plan.best = Some(End::of(self.evaluator, changed)?);
-        Ok(if taken > 0 || gain >= at::SAME {
-            Found::Better
-        } else if is_same || gain > -at::SAME {
-            Found::TheSame
-        } else {
-            Found::Nothing
-        })
+        None => parsimony_start(data, options.seed, Purpose::ParsimonyTree, index),
     }
 }
 
@@ -392,7 +307,11 @@ mod tests {
             search.evaluator.set_tree(tree.clone());
             let sweeps = BranchOptions { max_sweeps: 8, lnl_epsilon: 1e-3, gain_tolerance: 1e-6 };
             search.evaluator.optimize_branches(&sweeps).unwrap();
-            search.recombine_present().unwrap()
+            let end = End::of(search.evaluator, Changed::all(tree)).unwrap();
+            if let Some(best) = &search.plan.best {
+                search.evaluator.return_to(&best.snapshot);
+            }
+            search.recombine(end).unwrap()
         };
         trees.iter().map(come_to).collect()
     }

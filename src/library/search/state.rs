@@ -6,8 +6,8 @@
 use super::changed::Changed;
 use super::history::SearchHistory;
 use super::meter::Meter;
-use super::schedule::RoundOptions;
-use super::spr::Round;
+use super::rounds::Rounds;
+use super::wave::{Climb, Wave};
 use crate::likelihood::{Evaluator, Result, Snapshot};
 use crate::model::{Model, ModelValues};
 use crate::optimize::OptimizePlan;
@@ -41,7 +41,7 @@ impl SearchState {
     /// True if a search of the evaluator's data, under these models, may have been in this state: trees, partitions and
     /// parameters are as many. To be asked of a state that was read, before a search is resumed from it.
     pub fn fits(&self, evaluator: &Evaluator, models: &[Model]) -> bool {
-        let Plan { rounds, optimising, best, changed, initial, history, .. } = &self.plan;
+        let Plan { rounds, optimising, best, wave, changed, initial, history, .. } = &self.plan;
         let tree = evaluator.tree();
         let fit = |values: &[ModelValues]| {
             values.len() == models.len() && models.iter().zip(values).all(|(m, v)| m.fits(v))
@@ -52,13 +52,24 @@ impl SearchState {
         let rounds_fit = |rounds: &Rounds| {
             fitting(&rounds.changed) && rounds.round.as_ref().is_none_or(|round| round.fits(tree))
         };
+        let wave_fits = |wave: &Wave| {
+            let starts = wave.climbs.iter().all(|climb| match climb {
+                Climb::Screen(_, start) | Climb::Explore(_, start) => {
+                    start.num_tips() == tree.num_tips()
+                }
+                Climb::First | Climb::Perturb(_) => true,
+            });
+            let is_going_on = wave.ends.len() < wave.climbs.len();
+            starts && is_going_on && wave.ends.iter().all(&best_fits)
+        };
         self.snapshot.fits(evaluator)
+            && wave.as_ref().is_none_or(wave_fits)
             && fit(&self.models)
             && fit(initial)
             && fitting(changed)
             && rounds.as_ref().is_none_or(rounds_fit)
             && optimising.as_ref().is_none_or(|plan| plan.fits(models))
-            && best.as_ref().is_none_or(best_fits)
+            && best.as_ref().is_none_or(&best_fits)
             && met.all(|met| met.num_tips() == tree.num_tips())
     }
 }
@@ -77,6 +88,10 @@ pub(super) struct Plan {
     pub(super) in_vain: usize,
     /// The subtrees that the next rounds have to scan: those that have changed since they were last scanned.
     pub(super) changed: Changed,
+    /// The climbs of the stage that do not depend on each other, until all have ended.
+    pub(super) wave: Option<Wave>,
+    /// True if starting trees or perturbations have led to something else than the best tree.
+    pub(super) disagree: bool,
     pub(super) perturbing: Option<Perturbing>,
     /// Number of starting trees that the search had made before it explored further ones.
     pub(super) screened: usize,
@@ -124,28 +139,10 @@ pub(super) enum SearchStage {
 }
 
 impl SearchStage {
-    /// True while the search climbs from a tree that will be recombined with the best one.
-    pub(super) fn recombines(self) -> bool {
+    /// True of stages whose climbs do not depend on each other.
+    pub(super) fn is_of_waves(self) -> bool {
         matches!(self, SearchStage::Screen(_) | SearchStage::Explore(_) | SearchStage::Perturb)
     }
-}
-
-/// Rounds in progress.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Rounds {
-    /// Name of the phase, as shown to users.
-    pub(super) name: String,
-    pub(super) options: RoundOptions,
-    /// The rounds end after one that gains less than this (log units).
-    pub(super) epsilon: f64,
-    /// True if there is only one round.
-    pub(super) only_one: bool,
-    /// Number of the present round, from 1.
-    pub(super) number: usize,
-    /// Log-likelihood before the present round.
-    pub(super) before: f64,
-    pub(super) changed: Changed,
-    pub(super) round: Option<Round>,
 }
 
 /// Perturbations in progress.
@@ -157,8 +154,6 @@ pub(super) struct Perturbing {
     pub(super) number: usize,
     /// Number of unsuccessful perturbations since the last successful one.
     pub(super) failures: usize,
-    /// What the perturbations of the present wave have led to.
-    pub(super) wave: Vec<End>,
 }
 
 /// A tree that the search has reached.

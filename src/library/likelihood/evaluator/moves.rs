@@ -139,6 +139,17 @@ impl Evaluator {
         for (partition, model) in models.iter().enumerate() {
             self.set_model(partition, model);
         }
+        self.return_to_roots(snapshot);
+    }
+
+    /// Restores a snapshot, taken under the same linkage and models, with its virtual roots, so that all further computations
+    /// give the same bits as they gave after it was taken.
+    pub fn return_to(&mut self, snapshot: &Snapshot) {
+        self.restore(snapshot);
+        self.return_to_roots(snapshot);
+    }
+
+    fn return_to_roots(&mut self, snapshot: &Snapshot) {
         for (state, kept) in self.partitions.iter_mut().zip(&snapshot.partitions) {
             if kept.root != EdgeId::NONE {
                 state.tree.move_root(kept.root);

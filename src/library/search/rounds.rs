@@ -1,0 +1,110 @@
+//! SPR rounds over a tree, until one gains little.
+
+use super::changed::Changed;
+use super::schedule::{self as at, RoundOptions};
+use super::spr::Round;
+use crate::likelihood::{BranchOptions, Evaluator, Result};
+use crate::parsimony::{ParsimonyData, ParsimonyViews};
+use crate::tree::Tree;
+use serde::{Deserialize, Serialize};
+
+/// Number of nodes whose subtrees are scanned in one step of a round.
+const NODES_PER_STEP: usize = 16;
+
+/// Rounds in progress.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Rounds {
+    /// Name of the phase, as shown to users.
+    pub(super) name: String,
+    pub(super) options: RoundOptions,
+    /// The rounds end after one that gains less than this (log units).
+    pub(super) epsilon: f64,
+    /// True if there is only one round.
+    pub(super) only_one: bool,
+    /// Number of the present round, from 1.
+    pub(super) number: usize,
+    /// Log-likelihood before the present round.
+    pub(super) before: f64,
+    /// The subtrees that have to be scanned.
+    pub(super) changed: Changed,
+    pub(super) round: Option<Round>,
+}
+
+/// What has ended with a step.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Ended {
+    /// Nothing: the round goes on.
+    Nothing,
+    /// A round of this number, after which the tree has this log-likelihood.
+    Round {
+        /// Counted from 1.
+        number: usize,
+        lnl: f64,
+    },
+    /// The last round.
+    All { number: usize, lnl: f64 },
+}
+
+impl Rounds {
+    /// Rounds that begin with these subtrees.
+    pub(super) fn new(
+        name: String,
+        options: RoundOptions,
+        epsilon: f64,
+        changed: Changed,
+    ) -> Self {
+        let (only_one, number, before, round) = (false, 1, f64::NEG_INFINITY, None);
+        Rounds { name, options, epsilon, only_one, number, before, changed, round }
+    }
+
+    /// Continues by one step. `views` are those of the evaluator's tree, during a round; they are computed if missing. With
+    /// a tree with which the result will be recombined, subtrees are scanned only near what that does not have.
+    ///
+    /// # Errors
+    /// The engine has failed.
+    pub(super) fn step<'d>(
+        &mut self,
+        evaluator: &mut Evaluator,
+        views: &mut Option<ParsimonyViews<'d>>,
+        data: &'d ParsimonyData,
+        recombined: Option<&Tree>,
+    ) -> Result<Ended> {
+        let mut round = match self.round.take() {
+            Some(round) => round,
+            None => {
+                *views = None;
+                if let Some(other) = recombined {
+                    let tree = evaluator.tree();
+                    self.changed.keep_near_differences(tree, other, at::DIFFERENT_RADIUS);
+                }
+                self.before = evaluator.log_likelihood()?;
+                Round::begin(evaluator)?
+            }
+        };
+        let present = views.get_or_insert_with(|| ParsimonyViews::new(evaluator.tree(), data));
+        round.scan_next(evaluator, present, &self.options, &mut self.changed, NODES_PER_STEP)?;
+        if !round.is_over() {
+            self.round = Some(round);
+            return Ok(Ended::Nothing);
+        }
+        *views = None;
+        let lnl = evaluator.optimize_branches(&BranchOptions {
+            max_sweeps: 2,
+            lnl_epsilon: self.epsilon,
+            gain_tolerance: at::ROUND_TOLERANCE,
+        })?;
+        log::debug!("{} {}: {:?}", self.name, self.number, round.result);
+        let gained = evaluator.log_likelihood()? - self.before;
+        if self.only_one || round.result.accepted == 0 || gained < self.epsilon {
+            return Ok(Ended::All { number: self.number, lnl });
+        }
+        let number = self.number;
+        self.number += 1;
+        Ok(Ended::Round { number, lnl })
+    }
+
+    /// The completed part of the present round, from 0 to 1.
+    pub(super) fn part_of_round(&self) -> f64 {
+        self.round.as_ref().map_or(0.0, Round::part)
+    }
+}
