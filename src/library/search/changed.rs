@@ -45,12 +45,19 @@ impl Changed {
         }
     }
 
+    /// Marks the nodes within `radius` edges of one whose split `other` does not have.
+    pub(super) fn mark_differences(&mut self, tree: &Tree, other: &Tree, radius: usize) {
+        for edge in edges_not_in(tree, other) {
+            if super::schedule::x("NZ", 1) == 0 || tree.brlen(edge) > crate::likelihood::NO_LENGTH {
+                self.mark_within(tree, edge, radius);
+            }
+        }
+    }
+
     /// Leaves out the nodes that are not within `radius` edges of one whose split `other` does not have.
     pub(super) fn keep_near_differences(&mut self, tree: &Tree, other: &Tree, radius: usize) {
         let mut near = Changed::none(tree);
-        for edge in edges_not_in(tree, other) {
-            near.mark_within(tree, edge, radius);
-        }
+        near.mark_differences(tree, other, radius);
         self.nodes.iter_mut().zip(near.nodes).for_each(|(own, near)| *own &= near);
     }
 

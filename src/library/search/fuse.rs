@@ -9,8 +9,8 @@
 
 use super::changed::Changed;
 use super::schedule as at;
-use crate::likelihood::{Evaluator, Result};
-use crate::tree::{EdgeId, Tree, regions};
+use crate::likelihood::{Evaluator, NO_LENGTH, Result};
+use crate::tree::{EdgeId, Region, Tree, regions};
 
 /// Replaces each region of the evaluator's tree in which it differs from `other` by its resolution there, if that
 /// has a higher likelihood. Marks the subtrees near the replaced regions as changed. Returns the number of regions whose
@@ -25,7 +25,9 @@ pub(super) fn fuse(
 ) -> Result<usize> {
     let mut taken = 0;
     let mut best = evaluator.log_likelihood()?;
-    for region in regions(evaluator.tree(), other) {
+    // A polytomy is no better than any of its resolutions.
+    let resolved = |region: &Region| region.has_longer(NO_LENGTH);
+    for region in regions(evaluator.tree(), other).into_iter().filter(resolved) {
         let before = evaluator.snapshot();
         evaluator.set_tree(region.resolve(evaluator.tree()));
         let edges: Vec<EdgeId> = region.edges().collect();

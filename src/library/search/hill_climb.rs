@@ -399,6 +399,11 @@ impl<'a> Search<'a> {
                         settle(evaluator, models, &initial, &options, constraint, observer)?;
                     }
                 }
+                if at::x("TIMES", 0) == 1 {
+                    let names = ["wide.scan","wide.opt","wide2.scan","wide2.opt","fast.scan","fast.opt","fast2.scan","fast2.opt","kick.scan","kick.opt","kick2.scan","kick2.opt","imp.scan","imp.opt","imp2.scan","imp2.opt","kick.start","start.start","fuse","model"];
+                    for (n, t) in names.iter().zip(&at::T) { eprint!("{n} {:.2} ", t.load(std::sync::atomic::Ordering::Relaxed) as f64 / 1e6); }
+                    eprintln!("kicks {}", self.plan.history.perturbations);
+                }
                 SearchStage::Done
             }
             SearchStage::Done => SearchStage::Done,
@@ -506,7 +511,7 @@ impl<'a> Search<'a> {
                 Optimisation::go_on(plan, self.evaluator, self.models, &initial, &options)
             }
         };
-        optimisation.step(observer)?;
+        at::timed(19, || optimisation.step(observer))?;
         if !optimisation.is_done() {
             self.plan.optimising = Some(optimisation.into_plan());
             return Ok(self.plan.stage);

@@ -82,16 +82,27 @@ impl Rounds {
             }
         };
         let present = views.get_or_insert_with(|| ParsimonyViews::new(evaluator.tree(), data));
-        round.scan_next(evaluator, present, &self.options, &mut self.changed, NODES_PER_STEP)?;
+        let accepted = round.result.accepted;
+        let nodes = if recombined.is_some() { at::x("NS", 1) } else { NODES_PER_STEP };
+        let slot = if self.name.starts_with("perturbation") { 8 } else if self.name.starts_with("fast SPR") {4} else if self.name.starts_with("rounds") {12} else {0};
+        let slot = slot + if self.number > 1 { 2 } else { 0 };
+        at::timed(slot, || round.scan_next(evaluator, present, &self.options, &mut self.changed, nodes))?;
+        if let Some(other) = recombined.filter(|_| round.result.accepted > accepted) {
+            self.changed.keep_near_differences(evaluator.tree(), other, at::DIFFERENT_RADIUS);
+        }
         if !round.is_over() {
             self.round = Some(round);
             return Ok(Ended::Nothing);
         }
         *views = None;
-        let lnl = evaluator.optimize_branches(&BranchOptions {
-            max_sweeps: 2,
-            lnl_epsilon: self.epsilon,
-            gain_tolerance: at::ROUND_TOLERANCE,
+        let near = recombined.filter(|_| at::x("LO", 1) == 1 && self.name.starts_with("pert"));
+        let lnl = at::timed(slot + 1, || match near {
+            Some(other) => optimize_near_differences(evaluator, other),
+            None => evaluator.optimize_branches(&BranchOptions {
+                max_sweeps: 2,
+                lnl_epsilon: self.epsilon,
+                gain_tolerance: at::ROUND_TOLERANCE,
+            }),
         })?;
         log::debug!("{} {}: {:?}", self.name, self.number, round.result);
         let gained = evaluator.log_likelihood()? - self.before;
@@ -107,4 +118,22 @@ impl Rounds {
     pub(super) fn part_of_round(&self) -> f64 {
         self.round.as_ref().map_or(0.0, Round::part)
     }
+}
+
+/// Optimises the lengths near the branches that `other` does not have. Returns the log-likelihood.
+pub(super) fn optimize_near_differences(evaluator: &mut Evaluator, other: &Tree) -> Result<f64> {
+    let tree = evaluator.tree();
+    let mut near = Changed::none(tree);
+    near.mark_differences(tree, other, at::x("LR", 2));
+    let (first, edge) = tree.links(crate::tree::NodeId(0)).next().expect("the tree has edges");
+    let edges: Vec<_> = tree
+        .preorder(first, edge)
+        .into_iter()
+        .filter(|&(_, edge)| tree.ends(edge).iter().any(|&end| near.contains(end)))
+        .map(|(_, edge)| edge)
+        .collect();
+    for _ in 0..at::x("LS", 1) {
+        evaluator.optimize_edges(&edges, at::ROUND_TOLERANCE)?;
+    }
+    evaluator.log_likelihood()
 }

@@ -30,6 +30,15 @@
 
 use serde::{Deserialize, Serialize};
 
+#[allow(missing_docs)]
+pub static T: [std::sync::atomic::AtomicU64; 24] = [const { std::sync::atomic::AtomicU64::new(0) }; 24];
+#[allow(missing_docs)]
+pub fn timed<R>(slot: usize, f: impl FnOnce() -> R) -> R {
+    let t = std::time::Instant::now();
+    let r = f();
+    T[slot].fetch_add(t.elapsed().as_micros() as u64, std::sync::atomic::Ordering::Relaxed);
+    r
+}
 /// X
 pub fn x(name: &str, default: usize) -> usize {
     std::env::var(format!("MLX_{name}")).map_or(default, |v| v.parse().unwrap())

@@ -106,10 +106,14 @@ impl<'d> Common<'_, 'd> {
             }
         };
         if !matches!(climb, Climb::First) {
-            evaluator.optimize_branches(&BranchOptions {
-                max_sweeps: at::FURTHER_START_SWEEPS,
-                lnl_epsilon: at::START_EPSILON,
-                gain_tolerance: at::ROUND_TOLERANCE,
+            let slot = if matches!(climb, Climb::Perturb(_)) { 16 } else { 17 };
+            at::timed(slot, || match self.best.filter(|_| slot == 16 && at::x("LO", 1) == 1) {
+                Some(best) => super::rounds::optimize_near_differences(evaluator, best.snapshot.tree()),
+                None => evaluator.optimize_branches(&BranchOptions {
+                    max_sweeps: at::FURTHER_START_SWEEPS,
+                    lnl_epsilon: at::START_EPSILON,
+                    gain_tolerance: at::ROUND_TOLERANCE,
+                }),
             })?;
         }
         let options = self.options.adapt(&at::FAST);
@@ -238,7 +242,7 @@ impl Search<'_> {
                 changed.mark_within(tree, edge, at::DIFFERENT_RADIUS);
             }
         }
-        let taken = fuse(self.evaluator, other.snapshot.tree(), &mut changed)?;
+        let taken = at::timed(18, || fuse(self.evaluator, other.snapshot.tree(), &mut changed))?;
         self.plan.best = Some(End::of(self.evaluator, changed)?);
         Ok(if taken > 0 || gain >= at::SAME {
             Found::Better

@@ -61,7 +61,7 @@ pub use identical::put_back_identical;
 pub use induced::{Image, Restriction};
 pub use newick_tree::{DEFAULT_BRLEN, SubsetTree, is_usable_brlen};
 pub use newick_write::{format_brlen, numbered_as_read, quote, support_label, written_order};
-pub use regions::{adopt_shared_brlens, edges_not_in, regions};
+pub use regions::{Region, adopt_shared_brlens, edges_not_in, regions};
 pub use resolution::resolve_canonically;
 pub use splits::{SplitTable, first_of_topology};
 pub use topology::{PrunedSubtree, RegraftUndo, to_length_grid};

@@ -131,6 +131,11 @@ fn shared_edges(tree: &Tree, other: &Tree) -> Vec<[EdgeId; 2]> {
 }
 
 impl Region {
+    /// True if a branch of the region is longer than this in the other tree: otherwise that has a polytomy there.
+    pub fn has_longer(&self, brlen: f64) -> bool {
+        self.inner.iter().any(|inner| inner.2 > brlen)
+    }
+
     /// The edges of the region and around it.
     pub fn edges(&self) -> impl Iterator<Item = EdgeId> + '_ {
         let around = self.around.iter().map(|(edge, _)| *edge);
