@@ -83,11 +83,12 @@ impl Rounds {
         };
         let present = views.get_or_insert_with(|| ParsimonyViews::new(evaluator.tree(), data));
         let accepted = round.result.accepted;
-        let nodes = if recombined.is_some() { at::x("NS", 1) } else { NODES_PER_STEP };
+        let nodes = if recombined.is_some() && self.name.starts_with("pert") { at::x("NS", 1) } else { NODES_PER_STEP };
         let slot = if self.name.starts_with("perturbation") { 8 } else if self.name.starts_with("fast SPR") {4} else if self.name.starts_with("rounds") {12} else {0};
         let slot = slot + if self.number > 1 { 2 } else { 0 };
         at::timed(slot, || round.scan_next(evaluator, present, &self.options, &mut self.changed, nodes))?;
-        if let Some(other) = recombined.filter(|_| round.result.accepted > accepted) {
+        let trims = at::x("TR", 1) == 1 && self.name.starts_with("pert") || at::x("TS", 0) == 1;
+        if let Some(other) = recombined.filter(|_| trims && round.result.accepted > accepted) {
             self.changed.keep_near_differences(evaluator.tree(), other, at::DIFFERENT_RADIUS);
         }
         if !round.is_over() {
