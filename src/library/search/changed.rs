@@ -48,9 +48,7 @@ impl Changed {
     /// Marks the nodes within `radius` edges of one whose split `other` does not have.
     pub(super) fn mark_differences(&mut self, tree: &Tree, other: &Tree, radius: usize) {
         for edge in edges_not_in(tree, other) {
-            if super::schedule::x("NZ", 1) == 0 || tree.brlen(edge) > crate::likelihood::NO_LENGTH {
-                self.mark_within(tree, edge, radius);
-            }
+            self.mark_within(tree, edge, radius);
         }
     }
 

@@ -26,7 +26,7 @@ pub(super) fn fuse(
     let mut taken = 0;
     let mut best = evaluator.log_likelihood()?;
     // A polytomy is no better than any of its resolutions.
-    let resolved = |region: &Region| at::x("FZ", 1) == 0 || region.has_longer(NO_LENGTH);
+    let resolved = |region: &Region| region.has_longer(NO_LENGTH);
     for region in regions(evaluator.tree(), other).into_iter().filter(resolved) {
         let before = evaluator.snapshot();
         evaluator.set_tree(region.resolve(evaluator.tree()));

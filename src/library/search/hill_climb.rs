@@ -5,8 +5,8 @@ use super::changed::Changed;
 use super::history::SearchHistory;
 use super::meter::{Meter, part_of_rounds};
 use super::resolution::{resolve, settle};
-use super::schedule::{self as at, RoundOptions, Schedule, SearchEffort, SearchPhase, Shares};
 use super::rounds::{Ended, Rounds};
+use super::schedule::{self as at, RoundOptions, Schedule, SearchEffort, SearchPhase, Shares};
 use super::state::{Plan, SearchStage, SearchState};
 use crate::likelihood::{Evaluator, Result};
 use crate::model::Model;
@@ -197,7 +197,6 @@ impl<'a> Search<'a> {
             in_vain: 0,
             changed: Changed::all(evaluator.tree()),
             wave: None,
-            disagree: false,
             perturbing: None,
             screened: 0,
             explored: false,
@@ -206,7 +205,16 @@ impl<'a> Search<'a> {
             history: SearchHistory::default(),
         };
         let schedule = options.schedule();
-        Search { evaluator, models, data, options, schedule, plan, views: None, companions: Vec::new() }
+        Search {
+            evaluator,
+            models,
+            data,
+            options,
+            schedule,
+            plan,
+            views: None,
+            companions: Vec::new(),
+        }
     }
 
     /// Continues a search with the same data, models and options from its state, in any evaluator and with any engine.
@@ -224,7 +232,16 @@ impl<'a> Search<'a> {
         }
         evaluator.resume(&state.snapshot, models);
         let (schedule, plan) = (options.schedule(), state.plan);
-        Search { evaluator, models, data, options, schedule, plan, views: None, companions: Vec::new() }
+        Search {
+            evaluator,
+            models,
+            data,
+            options,
+            schedule,
+            plan,
+            views: None,
+            companions: Vec::new(),
+        }
     }
 
     /// The search, with evaluators of the same data: independent climbs from starting trees and perturbations go on side by
@@ -269,7 +286,8 @@ impl<'a> Search<'a> {
         let best = self.plan.best.as_ref().filter(|_| in_wave).map(|best| best.snapshot.tree());
         let ended = rounds.step(self.evaluator, &mut self.views, self.data, best)?;
         // What is told of a wave is told at its end, because its climbs may go on side by side.
-        if let (Ended::Round { lnl, number } | Ended::All { lnl, number }, false) = (ended, in_wave) {
+        if let (Ended::Round { lnl, number } | Ended::All { lnl, number }, false) = (ended, in_wave)
+        {
             let phase = rounds.name.clone();
             observer.event(&Event::Progress { phase, round: number, lnl });
         }
@@ -331,9 +349,8 @@ impl<'a> Search<'a> {
             },
             SearchStage::Improve => {
                 let changed = self.plan.changed.clone();
-                let options = if at::x("IW", 0) == 1 { &at::WIDE } else { &at::THOROUGH };
-                let name = "rounds after perturbations";
-                self.plan.rounds = Some(self.rounds(name, options, self.fast_epsilon(), changed));
+                let (name, epsilon) = ("rounds after perturbations", self.fast_epsilon());
+                self.plan.rounds = Some(self.rounds(name, &at::THOROUGH, epsilon, changed));
                 SearchStage::Improve
             }
             SearchStage::Explore(first) => {
@@ -398,11 +415,6 @@ impl<'a> Search<'a> {
                         let (evaluator, models) = (&mut *self.evaluator, &mut *self.models);
                         settle(evaluator, models, &initial, &options, constraint, observer)?;
                     }
-                }
-                if at::x("TIMES", 0) == 1 {
-                    let names = ["wide.scan","wide.opt","wide2.scan","wide2.opt","fast.scan","fast.opt","fast2.scan","fast2.opt","kick.scan","kick.opt","kick2.scan","kick2.opt","imp.scan","imp.opt","imp2.scan","imp2.opt","kick.start","start.start","fuse","model"];
-                    for (n, t) in names.iter().zip(&at::T) { eprint!("{n} {:.2} ", t.load(std::sync::atomic::Ordering::Relaxed) as f64 / 1e6); }
-                    eprintln!("kicks {}", self.plan.history.perturbations);
                 }
                 SearchStage::Done
             }
@@ -511,7 +523,7 @@ impl<'a> Search<'a> {
                 Optimisation::go_on(plan, self.evaluator, self.models, &initial, &options)
             }
         };
-        at::timed(19, || optimisation.step(observer))?;
+        optimisation.step(observer)?;
         if !optimisation.is_done() {
             self.plan.optimising = Some(optimisation.into_plan());
             return Ok(self.plan.stage);

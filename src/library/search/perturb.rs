@@ -18,7 +18,7 @@ pub(super) fn perturb(
     rng: &mut Rng,
 ) -> Changed {
     let num_taxa = evaluator.tree().num_tips();
-    let moves = (num_taxa / at::x("TM",7)).max(at::LEAST_MOVES);
+    let moves = (num_taxa / at::TAXA_PER_MOVE).max(at::LEAST_MOVES);
     let mut changed = Changed::none(evaluator.tree());
     for _ in 0..moves {
         let tree = evaluator.tree();
@@ -26,14 +26,14 @@ pub(super) fn perturb(
         let links: Vec<EdgeId> = tree.links(attach).map(|(_, edge)| edge).collect();
         let pendant = links[rng.random_range(0..links.len())];
         let view = constraint.map(|constraint| ConstraintView::new(constraint, tree));
-        let targets = places_within(tree, view.as_ref(), attach, pendant, at::x("MR",4));
+        let targets = places_within(tree, view.as_ref(), attach, pendant, at::MOVE_RADIUS);
         if targets.is_empty() {
             continue;
         }
         let target = targets[rng.random_range(0..targets.len())];
         let moved = evaluator.move_subtree(attach, pendant, target);
         for place in moved.places() {
-            changed.mark_within(evaluator.tree(), place, at::x("SR",1));
+            changed.mark_within(evaluator.tree(), place, at::MOVED_SCAN_RADIUS);
         }
     }
     changed

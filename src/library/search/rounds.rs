@@ -5,7 +5,7 @@ use super::schedule::{self as at, RoundOptions};
 use super::spr::Round;
 use crate::likelihood::{BranchOptions, Evaluator, Result};
 use crate::parsimony::{ParsimonyData, ParsimonyViews};
-use crate::tree::Tree;
+use crate::tree::{EdgeId, NodeId, Tree};
 use serde::{Deserialize, Serialize};
 
 /// Number of nodes whose subtrees are scanned in one step of a round.
@@ -21,6 +21,9 @@ pub(super) struct Rounds {
     pub(super) epsilon: f64,
     /// True if there is only one round.
     pub(super) only_one: bool,
+    /// True if the tree differs from the best one in a few places only: lengths are optimised near these, and what moves have
+    /// made equal to the best tree is not scanned any more.
+    pub(super) near_differences: bool,
     /// Number of the present round, from 1.
     pub(super) number: usize,
     /// Log-likelihood before the present round.
@@ -47,18 +50,22 @@ pub(super) enum Ended {
 
 impl Rounds {
     /// Rounds that begin with these subtrees.
-    pub(super) fn new(
-        name: String,
-        options: RoundOptions,
-        epsilon: f64,
-        changed: Changed,
-    ) -> Self {
-        let (only_one, number, before, round) = (false, 1, f64::NEG_INFINITY, None);
-        Rounds { name, options, epsilon, only_one, number, before, changed, round }
+    pub(super) fn new(name: String, options: RoundOptions, epsilon: f64, changed: Changed) -> Self {
+        Rounds {
+            name,
+            options,
+            epsilon,
+            only_one: false,
+            near_differences: false,
+            number: 1,
+            before: f64::NEG_INFINITY,
+            changed,
+            round: None,
+        }
     }
 
-    /// Continues by one step. `views` are those of the evaluator's tree, during a round; they are computed if missing. With
-    /// a tree with which the result will be recombined, subtrees are scanned only near what that does not have.
+    /// Continues by one step. `views` are those of the evaluator's tree, during a round; they are computed if missing. If the
+    /// result will be recombined with the `best` tree, each round scans subtrees only near what that does not have.
     ///
     /// # Errors
     /// The engine has failed.
@@ -67,44 +74,42 @@ impl Rounds {
         evaluator: &mut Evaluator,
         views: &mut Option<ParsimonyViews<'d>>,
         data: &'d ParsimonyData,
-        recombined: Option<&Tree>,
+        best: Option<&Tree>,
     ) -> Result<Ended> {
         let mut round = match self.round.take() {
             Some(round) => round,
             None => {
                 *views = None;
-                if let Some(other) = recombined {
+                if let Some(best) = best {
                     let tree = evaluator.tree();
-                    self.changed.keep_near_differences(tree, other, at::DIFFERENT_RADIUS);
+                    self.changed.keep_near_differences(tree, best, at::DIFFERENT_RADIUS);
                 }
                 self.before = evaluator.log_likelihood()?;
                 Round::begin(evaluator)?
             }
         };
         let present = views.get_or_insert_with(|| ParsimonyViews::new(evaluator.tree(), data));
-        let accepted = round.result.accepted;
-        let nodes = if recombined.is_some() && self.name.starts_with("pert") { at::x("NS", 1) } else { NODES_PER_STEP };
-        let slot = if self.name.starts_with("perturbation") { 8 } else if self.name.starts_with("fast SPR") {4} else if self.name.starts_with("rounds") {12} else {0};
-        let slot = slot + if self.number > 1 { 2 } else { 0 };
-        at::timed(slot, || round.scan_next(evaluator, present, &self.options, &mut self.changed, nodes))?;
-        let trims = at::x("TR", 1) == 1 && self.name.starts_with("pert") || at::x("TS", 0) == 1;
-        if let Some(other) = recombined.filter(|_| trims && round.result.accepted > accepted) {
-            self.changed.keep_near_differences(evaluator.tree(), other, at::DIFFERENT_RADIUS);
+        let (accepted, changed) = (round.result.accepted, &mut self.changed);
+        round.scan_next(evaluator, present, &self.options, changed, NODES_PER_STEP)?;
+        // Where moves have taken a perturbation back, nothing is left to be found.
+        if let Some(best) =
+            best.filter(|_| self.near_differences && round.result.accepted > accepted)
+        {
+            self.changed.keep_near_differences(evaluator.tree(), best, at::DIFFERENT_RADIUS);
         }
         if !round.is_over() {
             self.round = Some(round);
             return Ok(Ended::Nothing);
         }
         *views = None;
-        let near = recombined.filter(|_| at::x("LO", 1) == 1 && self.name.starts_with("pert"));
-        let lnl = at::timed(slot + 1, || match near {
-            Some(other) => optimize_near_differences(evaluator, other),
+        let lnl = match best.filter(|_| self.near_differences) {
+            Some(best) => optimize_near_differences(evaluator, best)?,
             None => evaluator.optimize_branches(&BranchOptions {
                 max_sweeps: 2,
                 lnl_epsilon: self.epsilon,
                 gain_tolerance: at::ROUND_TOLERANCE,
-            }),
-        })?;
+            })?,
+        };
         log::debug!("{} {}: {:?}", self.name, self.number, round.result);
         let gained = evaluator.log_likelihood()? - self.before;
         if self.only_one || round.result.accepted == 0 || gained < self.epsilon {
@@ -121,20 +126,17 @@ impl Rounds {
     }
 }
 
-/// Optimises the lengths near the branches that `other` does not have. Returns the log-likelihood.
-pub(super) fn optimize_near_differences(evaluator: &mut Evaluator, other: &Tree) -> Result<f64> {
+/// Optimises the lengths near the branches that the best tree does not have. Returns the log-likelihood.
+///
+/// # Errors
+/// The engine has failed.
+pub(super) fn optimize_near_differences(evaluator: &mut Evaluator, best: &Tree) -> Result<f64> {
     let tree = evaluator.tree();
     let mut near = Changed::none(tree);
-    near.mark_differences(tree, other, at::x("LR", 2));
-    let (first, edge) = tree.links(crate::tree::NodeId(0)).next().expect("the tree has edges");
-    let edges: Vec<_> = tree
-        .preorder(first, edge)
-        .into_iter()
-        .filter(|&(_, edge)| tree.ends(edge).iter().any(|&end| near.contains(end)))
-        .map(|(_, edge)| edge)
-        .collect();
-    for _ in 0..at::x("LS", 1) {
-        evaluator.optimize_edges(&edges, at::ROUND_TOLERANCE)?;
-    }
+    near.mark_differences(tree, best, at::LENGTHS_RADIUS);
+    let (first, edge) = tree.links(NodeId(0)).next().expect("the tree has edges");
+    let is_near = |edge: &EdgeId| tree.ends(*edge).iter().any(|&end| near.contains(end));
+    let edges = tree.preorder(first, edge).into_iter().map(|(_, edge)| edge).filter(is_near);
+    evaluator.optimize_edges(&edges.collect::<Vec<_>>(), at::ROUND_TOLERANCE)?;
     evaluator.log_likelihood()
 }

@@ -30,20 +30,6 @@
 
 use serde::{Deserialize, Serialize};
 
-#[allow(missing_docs)]
-pub static T: [std::sync::atomic::AtomicU64; 24] = [const { std::sync::atomic::AtomicU64::new(0) }; 24];
-#[allow(missing_docs)]
-pub fn timed<R>(slot: usize, f: impl FnOnce() -> R) -> R {
-    let t = std::time::Instant::now();
-    let r = f();
-    T[slot].fetch_add(t.elapsed().as_micros() as u64, std::sync::atomic::Ordering::Relaxed);
-    r
-}
-/// X
-pub fn x(name: &str, default: usize) -> usize {
-    std::env::var(format!("MLX_{name}")).map_or(default, |v| v.parse().unwrap())
-}
-
 /// Range and thoroughness of an SPR round. Differences of log-likelihoods are relative to the present tree (log
 /// units).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -85,9 +71,7 @@ pub const MOVED_RADIUS: usize = 1;
 pub const ACCEPT_GAIN: f64 = 0.01;
 /// Maximum number of sweeps over the branches of a region after its resolution was replaced.
 pub const FUSE_SWEEPS: usize = 3;
-/// Usual numbers of starting trees before and after the first perturbations, for the display of progress.
-pub const USUAL_STARTS: usize = 4;
-/// See [`USUAL_STARTS`].
+/// Usual number of starting trees after the first perturbations, for the display of progress.
 pub const USUALLY_EXPLORED: usize = 7;
 /// Number of starting trees after the first from which the search climbs side by side.
 pub const STARTS_PER_WAVE: usize = 2;
@@ -116,6 +100,10 @@ pub const MOVED_SCAN_RADIUS: usize = 1;
 /// In the rounds from a tree that will be recombined with the best one, subtrees at nodes within this number of edges of
 /// one that the best tree does not have are scanned: everywhere else, the best tree was.
 pub const DIFFERENT_RADIUS: usize = 1;
+/// Lengths of branches within this number of edges of one that the best tree does not have are optimised with it.
+pub const LENGTHS_RADIUS: usize = 2;
+/// Number of perturbations of the best tree from which the search climbs side by side.
+pub const PERTURBATIONS_PER_WAVE: usize = 4;
 /// The last rounds end after one that gains less than this (log units); a perturbation must gain more.
 pub const FINAL_EPSILON: f64 = 0.1;
 /// The final optimisation of branch lengths and parameters ends after a round that gains less than this (log
@@ -151,12 +139,6 @@ pub enum SearchEffort {
 pub struct Schedule {
     /// Number of parsimony starting trees of a run, unless the user gives starting trees.
     pub starts: usize,
-    /// Maximum number of further starting trees, which the search makes as long as they add something to the best
-    /// tree.
-    pub more_starts: usize,
-    /// Number of starting trees in succession that add nothing to the best tree after which no further ones are made; one
-    /// that leads to the same tree counts twice.
-    pub starts_in_vain: usize,
     /// After the first perturbations, further starting trees are searched from until this number of them in
     /// succession has added nothing.
     pub explored_in_vain: usize,
@@ -174,19 +156,16 @@ impl SearchEffort {
     /// The schedule of a search with this effort.
     pub fn schedule(self) -> Schedule {
         let normal = Schedule {
-            starts: x("S",3),
-            more_starts: x("MS",0),
-            starts_in_vain: x("SV",2),
+            starts: 3,
             explored_in_vain: 0,
             explored: 0,
-            perturbed_in_vain: x("V",1),
-            perturbed: x("P",40),
+            perturbed_in_vain: 1,
+            perturbed: 40,
             thorough: true,
         };
         match self {
             SearchEffort::Fast => Schedule {
                 starts: 1,
-                more_starts: 0,
                 perturbed_in_vain: 0,
                 perturbed: 0,
                 thorough: false,

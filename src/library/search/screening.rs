@@ -16,22 +16,24 @@ use crate::tree::{DEFAULT_BRLEN, Tree};
 impl Search<'_> {
     /// Begins the wave of one fast round from each starting tree from this number on; the evaluator already has the first one.
     pub(super) fn begin_screening(&mut self, first: usize, observer: &mut dyn Observer) {
+        let num_starts = self.num_starts();
+        let share = self.share(SearchPhase::Screen) / num_starts as f64;
         if first == 0 {
-            let share = self.share(SearchPhase::Screen) / if self.num_starts() == 1 { 1.0 } else { 2.0 };
             self.phase("fast SPR", share, observer);
             self.plan.wave = Some(Wave::new(vec![Climb::First]));
             return;
         }
-        let last = self.num_starts().min(first + at::STARTS_PER_WAVE);
-        let share = if first == 1 { self.share(SearchPhase::Screen) / 2.0 } else { 0.0 };
+        let last = num_starts.min(first + at::STARTS_PER_WAVE);
+        let share = share * (last - first) as f64;
         self.begin_starts(first..last, share, Climb::Screen, observer);
     }
 
     /// Begins the wave of fast rounds from further starting trees from this number on.
     pub(super) fn begin_exploring(&mut self, first: usize, observer: &mut dyn Observer) {
         let explored = self.plan.history.more_starts.len() - self.plan.screened;
-        let share = self.part_of(SearchPhase::Explore, explored, at::USUALLY_EXPLORED);
         let count = at::EXPLORED_PER_WAVE.min(self.schedule.explored - explored);
+        let left = at::USUALLY_EXPLORED.saturating_sub(explored).min(count);
+        let share = self.share(SearchPhase::Explore) * left as f64 / at::USUALLY_EXPLORED as f64;
         self.begin_starts(first..first + count, share, Climb::Explore, observer);
     }
 
@@ -52,31 +54,18 @@ impl Search<'_> {
         self.plan.wave = Some(Wave::new(climbs));
     }
 
-    /// Share in the time of the search of one of the starting trees of a phase, which usually has this many.
-    fn part_of(&self, phase: SearchPhase, number: usize, usual: usize) -> f64 {
-        if number < usual {
-            self.share(phase) * at::EXPLORED_PER_WAVE as f64 / usual as f64
-        } else {
-            0.0
-        }
-    }
-
-    /// Maximum number of starting trees before the first perturbations.
+    /// Number of starting trees before the first perturbations.
     fn num_starts(&self) -> usize {
-        let more = if self.options.explores { self.schedule.more_starts } else { 0 };
-        1 + self.options.alternatives.len() + more
+        1 + self.options.alternatives.len()
     }
 
-    /// The stage after the wave of starting trees from the number `first` on, which have led to this.
-    pub(super) fn end_screening(&mut self, first: usize, found: &[Found]) -> Result<SearchStage> {
-        let next = first + found.len();
-        let goes_on = first == 0 || found.contains(&Found::Better);
-        self.plan.disagree |= found.iter().any(|found| *found != Found::TheSame) && first > 0;
-        if next < self.num_starts() && goes_on {
-            return Ok(SearchStage::Screen(next));
+    /// The stage after a wave of starting trees; the next one has this number.
+    pub(super) fn after_screening(&mut self, next: usize) -> SearchStage {
+        if next < self.num_starts() {
+            return SearchStage::Screen(next);
         }
         self.take_best();
-        Ok(SearchStage::Fast)
+        SearchStage::Fast
     }
 
     /// Ends waves: the evaluator has the best tree, from which the search goes on.
@@ -174,7 +163,7 @@ impl Search<'_> {
                 self.phase("perturbations", self.share(phase), observer);
             }
             let next = perturbing.number;
-            perturbing.number = next + if self.plan.disagree { at::x("W", 4) } else { at::x("WE", 4) };
+            perturbing.number = next + at::PERTURBATIONS_PER_WAVE;
             let numbers = next..perturbing.number;
             self.plan.wave = Some(Wave::new(numbers.map(Climb::Perturb).collect()));
         }
@@ -182,25 +171,27 @@ impl Search<'_> {
         Ok(goes_on)
     }
 
-    /// The stage after a wave of so many perturbations, with this gain of log-likelihood.
+    /// The stage after a wave of perturbations, which have led to this, with this gain of log-likelihood.
     pub(super) fn end_perturbations(
         &mut self,
-        count: usize,
+        found: &[Found],
         gain: f64,
         observer: &mut dyn Observer,
     ) -> Result<SearchStage> {
         let is_better = gain > at::FINAL_EPSILON;
         let history = &mut self.plan.history;
-        history.perturbations += count;
-        history.improvements += usize::from(is_better);
+        history.perturbations += found.len();
+        if is_better {
+            let better = found.iter().filter(|found| **found == Found::Better);
+            history.improvements += better.count();
+        }
         history.still_adding = is_better;
         let Some(perturbing) = &mut self.plan.perturbing else { return Ok(SearchStage::Perturb) };
         if !is_better {
-            perturbing.failures += count;
+            perturbing.failures += found.len();
             return Ok(SearchStage::Perturb);
         }
         perturbing.failures = 0;
-        self.plan.disagree = true;
         let (phase, round) = ("perturbations".to_string(), perturbing.number);
         let lnl = self.evaluator.log_likelihood()?;
         observer.event(&Event::Progress { phase, round, lnl });
@@ -254,8 +245,7 @@ fn make_start(
 ) -> Tree {
     let index = options.index + number as u64;
     // Under a constraint that the data contradict, parsimony trees are too much alike.
-    let at_random =
-        explores && options.explores_for_the_constraint() && number.is_multiple_of(2);
+    let at_random = explores && options.explores_for_the_constraint() && number.is_multiple_of(2);
     match data.constraint().filter(|_| at_random) {
         Some(constraint) => {
             let mut rng = stream(options.seed, Purpose::RandomTree, index);
@@ -264,73 +254,5 @@ fn make_start(
             tree
         }
         None => parsimony_start(data, options.seed, Purpose::ParsimonyTree, index),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::alignment::read_alignment_from;
-    use crate::likelihood::{BrlenLinkage, EngineOptions, make_evaluator};
-    use crate::parsimony::ParsimonyData;
-    use crate::partition::Partition;
-    use crate::search::SearchOptions;
-
-    /// Unites the pair A, B, and then C, D and E in a polytomy.
-    const DATA: &str = "5 30
-        A GGGGGGTAAAAAAAAAAAAAAAAAAAAAAA
-        B GGGGGGATAAAAAAAAAAAAAAAAAAAAAA
-        C AAAAAAAATAAAAAAAAAAAAAAAAAAAAA
-        D AAAAAAAAATAAAAAAAAAAAAAAAAAAAA
-        E AAAAAAAAAATAAAAAAAAAAAAAAAAAAA
-    ";
-
-    /// The tree in which the pairs are united, with the fifth taxon between them.
-    fn tree([a, b]: [u32; 2], [c, d]: [u32; 2]) -> Tree {
-        let between = (0..5).find(|taxon| ![a, b, c, d].contains(taxon)).expect("the fifth");
-        let ends = [(a, 5), (b, 5), (5, 6), (between, 6), (6, 7), (c, 7), (d, 7)];
-        Tree::from_edges(5, &ends.map(|(a, b)| (a, b, 0.1)))
-    }
-
-    /// What each tree leads to, in a search that comes to these trees.
-    fn found(trees: &[Tree]) -> Vec<Found> {
-        let alignment = read_alignment_from(DATA.as_bytes(), "test").unwrap();
-        let partitions = [Partition::whole(&alignment, "JC").unwrap()];
-        let mut models = [partitions[0].model.clone()];
-        let data = ParsimonyData::of_partitions(5, &partitions);
-        let (linked, engine) = (BrlenLinkage::Linked, EngineOptions::default());
-        let first = trees[0].clone();
-        let mut evaluator = make_evaluator(&partitions, &models, first, linked, &engine).unwrap();
-        let options = SearchOptions::default();
-        let mut search = Search::new(&mut evaluator, &mut models, &data, &options);
-        let come_to = |tree: &Tree| {
-            search.evaluator.set_tree(tree.clone());
-            let sweeps = BranchOptions { max_sweeps: 8, lnl_epsilon: 1e-3, gain_tolerance: 1e-6 };
-            search.evaluator.optimize_branches(&sweeps).unwrap();
-            let end = End::of(search.evaluator, Changed::all(tree)).unwrap();
-            if let Some(best) = &search.plan.best {
-                search.evaluator.return_to(&best.snapshot);
-            }
-            search.recombine(end).unwrap()
-        };
-        trees.iter().map(come_to).collect()
-    }
-
-    #[test]
-    fn another_resolution_of_a_polytomy_is_the_same_tree() {
-        let resolutions = [[2, 3], [2, 4], [3, 4]].map(|pair| tree([0, 1], pair));
-        assert!(!same_topology(&resolutions[0], &resolutions[1]));
-        let expected = [Found::Better, Found::TheSame, Found::TheSame];
-        assert_eq!(found(&resolutions), expected);
-    }
-
-    #[test]
-    fn a_tree_without_a_supported_split_is_not_the_same() {
-        let (good, poor) = (tree([0, 1], [2, 3]), tree([0, 2], [1, 3]));
-        assert_eq!(found(&[good.clone(), poor.clone()]), [Found::Better, Found::Nothing]);
-        assert_eq!(
-            found(&[poor, good.clone(), good]),
-            [Found::Better, Found::Better, Found::TheSame]
-        );
     }
 }

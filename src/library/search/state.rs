@@ -90,8 +90,6 @@ pub(super) struct Plan {
     pub(super) changed: Changed,
     /// The climbs of the stage that do not depend on each other, until all have ended.
     pub(super) wave: Option<Wave>,
-    /// True if starting trees or perturbations have led to something else than the best tree.
-    pub(super) disagree: bool,
     pub(super) perturbing: Option<Perturbing>,
     /// Number of starting trees that the search had made before it explored further ones.
     pub(super) screened: usize,

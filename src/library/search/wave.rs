@@ -6,7 +6,7 @@ use super::changed::Changed;
 use super::fuse::fuse;
 use super::hill_climb::{Search, SearchOptions};
 use super::perturb::perturb;
-use super::rounds::{Ended, Rounds};
+use super::rounds::{Ended, Rounds, optimize_near_differences};
 use super::schedule as at;
 use super::state::{End, SearchStage};
 use crate::likelihood::{BranchOptions, Evaluator, Result};
@@ -105,22 +105,24 @@ impl<'d> Common<'_, 'd> {
                 perturb(evaluator, self.data.constraint(), &mut rng)
             }
         };
-        if !matches!(climb, Climb::First) {
-            let slot = if matches!(climb, Climb::Perturb(_)) { 16 } else { 17 };
-            at::timed(slot, || match self.best.filter(|_| slot == 16 && at::x("LO", 1) == 1) {
-                Some(best) => super::rounds::optimize_near_differences(evaluator, best.snapshot.tree()),
-                None => evaluator.optimize_branches(&BranchOptions {
+        let is_perturbed = matches!(climb, Climb::Perturb(_));
+        match (climb, self.best) {
+            (Climb::First, _) => {}
+            (Climb::Perturb(_), Some(best)) => {
+                optimize_near_differences(evaluator, best.snapshot.tree())?;
+            }
+            _ => {
+                evaluator.optimize_branches(&BranchOptions {
                     max_sweeps: at::FURTHER_START_SWEEPS,
                     lnl_epsilon: at::START_EPSILON,
                     gain_tolerance: at::ROUND_TOLERANCE,
-                }),
-            })?;
+                })?;
+            }
         }
         let options = self.options.adapt(&at::FAST);
-        let mut rounds =
-            Rounds::new(climb.name(), options, self.options.fast_epsilon(), changed);
-        rounds.only_one = matches!(climb, Climb::First | Climb::Screen(..));
-        Ok(rounds)
+        let only_one = matches!(climb, Climb::First | Climb::Screen(..));
+        let rounds = Rounds::new(climb.name(), options, self.options.fast_epsilon(), changed);
+        Ok(Rounds { only_one, near_differences: is_perturbed, ..rounds })
     }
 
     /// A whole climb; `None` if it was left out.
@@ -154,9 +156,10 @@ impl Search<'_> {
             (Some(best), [_, _, ..]) if self.companions.len() > 1 => {
                 let models = &*self.models;
                 self.companions.iter_mut().for_each(|other| other.resume(&best.snapshot, models));
-                let climb = |evaluator: &mut Evaluator, number: usize, is_over: &dyn Fn() -> bool| {
-                    common.climb(&left[number], evaluator, is_over).transpose()
-                };
+                let climb =
+                    |evaluator: &mut Evaluator, number: usize, is_over: &dyn Fn() -> bool| {
+                        common.climb(&left[number], evaluator, is_over).transpose()
+                    };
                 let (done, all) = (wave.ends.len(), wave.climbs.len() as f64);
                 let meter = &self.plan.meter;
                 let ends = side_by_side(&mut self.companions, left.len(), climb, |number| {
@@ -164,7 +167,8 @@ impl Search<'_> {
                     observer.must_stop()
                 });
                 // Those after one that was left out are computed again when the search goes on.
-                let ends: Vec<End> = ends.into_iter().map_while(|end| end).collect::<Result<_>>()?;
+                let ends: Vec<End> =
+                    ends.into_iter().map_while(|end| end).collect::<Result<_>>()?;
                 wave.ends.extend(ends);
             }
             (_, [climb, ..]) => {
@@ -213,9 +217,9 @@ impl Search<'_> {
         }
         let gain = self.evaluator.log_likelihood()? - before;
         match self.plan.stage {
-            SearchStage::Screen(first) => self.end_screening(first, &found),
+            SearchStage::Screen(first) => Ok(self.after_screening(first + found.len())),
             SearchStage::Explore(first) => Ok(self.end_exploring(first, &found)),
-            _ => self.end_perturbations(found.len(), gain, observer),
+            _ => self.end_perturbations(&found, gain, observer),
         }
     }
 
@@ -242,7 +246,7 @@ impl Search<'_> {
                 changed.mark_within(tree, edge, at::DIFFERENT_RADIUS);
             }
         }
-        let taken = at::timed(18, || fuse(self.evaluator, other.snapshot.tree(), &mut changed))?;
+        let taken = fuse(self.evaluator, other.snapshot.tree(), &mut changed)?;
         self.plan.best = Some(End::of(self.evaluator, changed)?);
         Ok(if taken > 0 || gain >= at::SAME {
             Found::Better
@@ -251,5 +255,161 @@ impl Search<'_> {
         } else {
             Found::Nothing
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::alignment::{read_alignment, read_alignment_from};
+    use crate::likelihood::{BrlenLinkage, EngineOptions, make_evaluator};
+    use crate::observer::Silent;
+    use crate::parsimony::ParsimonyData;
+    use crate::partition::Partition;
+    use crate::search::SearchEffort;
+    use crate::search::{SearchState, parsimony_start};
+    use std::path::Path;
+
+    /// Unites the pair A, B, and then C, D and E in a polytomy.
+    const DATA: &str = "5 30
+        A GGGGGGTAAAAAAAAAAAAAAAAAAAAAAA
+        B GGGGGGATAAAAAAAAAAAAAAAAAAAAAA
+        C AAAAAAAATAAAAAAAAAAAAAAAAAAAAA
+        D AAAAAAAAATAAAAAAAAAAAAAAAAAAAA
+        E AAAAAAAAAATAAAAAAAAAAAAAAAAAAA
+    ";
+
+    /// The tree in which the pairs are united, with the fifth taxon between them.
+    fn tree([a, b]: [u32; 2], [c, d]: [u32; 2]) -> Tree {
+        let between = (0..5).find(|taxon| ![a, b, c, d].contains(taxon)).expect("the fifth");
+        let ends = [(a, 5), (b, 5), (5, 6), (between, 6), (6, 7), (c, 7), (d, 7)];
+        Tree::from_edges(5, &ends.map(|(a, b)| (a, b, 0.1)))
+    }
+
+    /// What each tree leads to, in a search that comes to these trees.
+    fn found(trees: &[Tree]) -> Vec<Found> {
+        let alignment = read_alignment_from(DATA.as_bytes(), "test").unwrap();
+        let partitions = [Partition::whole(&alignment, "JC").unwrap()];
+        let mut models = [partitions[0].model.clone()];
+        let data = ParsimonyData::of_partitions(5, &partitions);
+        let (linked, engine) = (BrlenLinkage::Linked, EngineOptions::default());
+        let first = trees[0].clone();
+        let mut evaluator = make_evaluator(&partitions, &models, first, linked, &engine).unwrap();
+        let options = SearchOptions::default();
+        let mut search = Search::new(&mut evaluator, &mut models, &data, &options);
+        let come_to = |tree: &Tree| {
+            search.evaluator.set_tree(tree.clone());
+            let sweeps = BranchOptions { max_sweeps: 8, lnl_epsilon: 1e-3, gain_tolerance: 1e-6 };
+            search.evaluator.optimize_branches(&sweeps).unwrap();
+            let end = End::of(search.evaluator, Changed::all(tree)).unwrap();
+            if let Some(best) = &search.plan.best {
+                search.evaluator.return_to(&best.snapshot);
+            }
+            search.recombine(end).unwrap()
+        };
+        trees.iter().map(come_to).collect()
+    }
+
+    #[test]
+    fn another_resolution_of_a_polytomy_is_the_same_tree() {
+        let resolutions = [[2, 3], [2, 4], [3, 4]].map(|pair| tree([0, 1], pair));
+        assert!(!same_topology(&resolutions[0], &resolutions[1]));
+        let expected = [Found::Better, Found::TheSame, Found::TheSame];
+        assert_eq!(found(&resolutions), expected);
+    }
+
+    #[test]
+    fn a_tree_without_a_supported_split_is_not_the_same() {
+        let (good, poor) = (tree([0, 1], [2, 3]), tree([0, 2], [1, 3]));
+        assert_eq!(found(&[good.clone(), poor.clone()]), [Found::Better, Found::Nothing]);
+        assert_eq!(
+            found(&[poor, good.clone(), good]),
+            [Found::Better, Found::Better, Found::TheSame]
+        );
+    }
+
+    /// The tree and log-likelihood of a search with so many companions, whose state is taken and resumed every so many steps.
+    fn searched(num_companions: usize, steps: usize, effort: SearchEffort) -> (Tree, f64) {
+        let alignment = read_alignment(Path::new("../../datasets/anolis.phy")).unwrap();
+        let partitions = [Partition::whole(&alignment, "HKY+F+G4").unwrap()];
+        let data = ParsimonyData::of_partitions(alignment.num_taxa(), &partitions);
+        let starts = [0, 1, 2].map(|i| parsimony_start(&data, 1, Purpose::ParsimonyTree, i));
+        let make = |models: &[_]| {
+            let (linked, engine) = (BrlenLinkage::Linked, EngineOptions::default());
+            make_evaluator(&partitions, models, starts[0].clone(), linked, &engine).unwrap()
+        };
+        let alternatives = starts[1..].to_vec();
+        let options =
+            SearchOptions { alternatives, effort, explores: true, ..SearchOptions::default() };
+        let mut state: Option<SearchState> = None;
+        loop {
+            let mut models = [partitions[0].model.clone()];
+            let companions = (0..num_companions).map(|_| make(&models)).collect();
+            let mut evaluator = make(&models);
+            let search = match state {
+                None => Search::new(&mut evaluator, &mut models, &data, &options),
+                Some(state) => Search::resume(&mut evaluator, &mut models, &data, &options, state),
+            };
+            let mut search = search.with_companions(companions);
+            for _ in 0..steps {
+                if search.is_done() {
+                    drop(search);
+                    return (evaluator.tree().clone(), evaluator.log_likelihood().unwrap());
+                }
+                search.step(&mut Silent).unwrap();
+            }
+            state = Some(search.state());
+        }
+    }
+
+    #[test]
+    fn climbs_side_by_side_lead_to_the_same_bits_as_one_after_the_other() {
+        for effort in [SearchEffort::Normal, SearchEffort::Thorough] {
+            let (tree, lnl) = searched(0, usize::MAX, effort);
+            for (companions, steps) in [(2, usize::MAX), (3, 7), (5, usize::MAX), (0, 5)] {
+                let (again, lnl_again) = searched(companions, steps, effort);
+                assert_eq!(lnl_again.to_bits(), lnl.to_bits(), "{companions}, {steps}");
+                assert!(again == tree, "{companions} companions");
+            }
+        }
+    }
+
+    #[test]
+    fn a_wave_that_was_stopped_goes_on_where_it_was() {
+        /// Stops after so many questions.
+        struct Stopping(std::sync::atomic::AtomicUsize);
+        impl Observer for Stopping {
+            fn event(&mut self, _: &Event) {}
+            fn must_stop(&self) -> bool {
+                use std::sync::atomic::Ordering::Relaxed;
+                self.0.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)).is_err()
+            }
+        }
+        let alignment = read_alignment(Path::new("../../datasets/anolis.phy")).unwrap();
+        let partitions = [Partition::whole(&alignment, "HKY+F+G4").unwrap()];
+        let data = ParsimonyData::of_partitions(alignment.num_taxa(), &partitions);
+        let start = parsimony_start(&data, 1, Purpose::ParsimonyTree, 0);
+        let (linked, engine) = (BrlenLinkage::Linked, EngineOptions::default());
+        let mut found = Vec::new();
+        for patience in [usize::MAX, 0, 1, 2, 3] {
+            let mut models = [partitions[0].model.clone()];
+            let make =
+                || make_evaluator(&partitions, &models, start.clone(), linked, &engine).unwrap();
+            let companions = vec![make(), make()];
+            let mut evaluator = make();
+            let options = SearchOptions::default();
+            let search = Search::new(&mut evaluator, &mut models, &data, &options);
+            let mut search = search.with_companions(companions);
+            while !search.is_done() {
+                search.step(&mut Stopping(patience.into())).unwrap();
+                // With new patience each time, waves end at last.
+                if search.plan.wave.is_some() {
+                    search.step(&mut Silent).unwrap();
+                }
+            }
+            drop(search);
+            found.push(evaluator.log_likelihood().unwrap().to_bits());
+        }
+        assert!(found.iter().all(|lnl| *lnl == found[0]), "{found:?}");
     }
 }
