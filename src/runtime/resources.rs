@@ -297,7 +297,7 @@ impl Resources {
     }
 
     /// What computes on each of the evaluators of a search besides its own, on which parts of it go on side by side.
-    pub(crate) fn companions(&self) -> impl Iterator<Item = Resources> {
+    pub(crate) fn companions(&self) -> impl Iterator<Item = Resources> + use<> {
         let [companions, threads] = self.side_by_side;
         let engine = EngineOptions { threads, ..self.engine };
         let resources = Resources { engine, side_by_side: [0, 1], ..*self };

@@ -137,11 +137,13 @@ fn describe_memory(
         calibration = Some(whole);
         let most = beside + whole.most_engine_bytes(plan);
         let more = if whole.is_complete() { "about" } else { "more than" };
-        rows.push(("memory", format!("{more} {}", format_bytes(most))));
-        rows.push((
-            "  for each further search or replicate at the same time",
-            format_bytes(most - used - cost.shared_bytes()),
-        ));
+        let each = most - used - cost.shared_bytes();
+        let side_by_side = setup.companions_of_search().count() as u64 * each;
+        rows.push(("memory", format!("{more} {}", format_bytes(most + side_by_side))));
+        if side_by_side > 0 {
+            rows.push(("  of which for climbs side by side", format_bytes(side_by_side)));
+        }
+        rows.push(("  for each further search or replicate at the same time", format_bytes(each)));
         for share in SHARES {
             let limit = (most as f64 * share) as u64;
             if limit > least {

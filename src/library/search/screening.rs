@@ -16,15 +16,18 @@ use crate::tree::{DEFAULT_BRLEN, Tree};
 impl Search<'_> {
     /// Begins the wave of one fast round from each starting tree from this number on; the evaluator already has the first one.
     pub(super) fn begin_screening(&mut self, first: usize, observer: &mut dyn Observer) {
-        let num_starts = self.num_starts();
-        let share = self.share(SearchPhase::Screen) / num_starts as f64;
+        let given = self.num_starts();
+        let share = self.share(SearchPhase::Screen) / given as f64;
         if first == 0 {
             self.phase("fast SPR", share, observer);
             self.plan.wave = Some(Wave::new(vec![Climb::First]));
             return;
         }
-        let last = num_starts.min(first + at::STARTS_PER_WAVE);
-        let share = share * (last - first) as f64;
+        let (share, last) = match first + at::STARTS_PER_WAVE {
+            // Further ones are exceptions.
+            last if first >= given => (0.0, last),
+            last => (share * (last.min(given) - first) as f64, last.min(given)),
+        };
         self.begin_starts(first..last, share, Climb::Screen, observer);
     }
 
@@ -59,9 +62,13 @@ impl Search<'_> {
         1 + self.options.alternatives.len()
     }
 
-    /// The stage after a wave of starting trees; the next one has this number.
-    pub(super) fn after_screening(&mut self, next: usize) -> SearchStage {
-        if next < self.num_starts() {
+    /// The stage after a wave of starting trees with this gain of log-likelihood; the next one has this number. Where they add
+    /// much, the search makes further ones.
+    pub(super) fn after_screening(&mut self, next: usize, gain: f64) -> SearchStage {
+        let (given, explores) = (self.num_starts(), self.options.explores);
+        let more = if explores { self.schedule.more_starts } else { 0 };
+        let is_hard = next > 1 && gain > at::STARTS_GAIN;
+        if next < given || is_hard && next < given + more {
             return SearchStage::Screen(next);
         }
         self.take_best();
