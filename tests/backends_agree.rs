@@ -118,11 +118,12 @@ impl Found {
     }
 }
 
-/// Subtrees of a tree, a few of them: where each hangs, and edges that it could be put into.
+/// Subtrees of a tree, a few of them, in deep trees fewer: where each hangs, and edges that it could be put into.
 fn subtrees(tree: &Tree) -> Vec<((NodeId, EdgeId), Vec<EdgeId>)> {
     let inner: Vec<NodeId> = tree.nodes().skip(tree.num_tips()).collect();
+    let num_nodes = if is_deep(tree.num_tips()) { 2 } else { 4 };
     let mut found = Vec::new();
-    for &attach in inner.iter().step_by(inner.len().div_ceil(4)) {
+    for &attach in inner.iter().step_by(inner.len().div_ceil(num_nodes)) {
         for (_, pendant) in tree.links(attach) {
             let mut edges = Vec::new();
             for (node, edge) in tree.other_links(attach, pendant) {
@@ -253,7 +254,7 @@ fn made(options: EngineOptions) -> impl Fn(&[PartitionData]) -> Box<dyn Engine> 
 
 #[test]
 fn the_engine_computes_what_textbook_formulas_give() {
-    for (name, num_taxa, shapes) in CASES.iter().filter(|case| case.1 < 100) {
+    for (name, num_taxa, shapes) in CASES.iter().filter(|case| !is_deep(case.1)) {
         let case = case(name, *num_taxa, shapes);
         for linkage in LINKAGES {
             let want = everything(&case, linkage, &made(options(Some("naive"), None, 1))).0;
@@ -272,7 +273,7 @@ fn the_engine_computes_what_textbook_formulas_give() {
 
 #[test]
 fn deep_trees_have_the_likelihoods_of_textbook_formulas() {
-    for (name, num_taxa, shapes) in CASES.iter().filter(|case| case.1 >= 100) {
+    for (name, num_taxa, shapes) in CASES.iter().filter(|case| is_deep(case.1)) {
         let case = case(name, *num_taxa, shapes);
         let found = |name| {
             let engine = made(options(name, None, 1));
@@ -293,9 +294,14 @@ fn deep_trees_have_the_likelihoods_of_textbook_formulas() {
     }
 }
 
-/// The ways to share lengths with which a case is computed. Deep trees are there for their scaling: one is enough.
+/// True for the trees that are there for their scaling.
+fn is_deep(num_taxa: usize) -> bool {
+    num_taxa >= 100
+}
+
+/// The ways to share lengths with which a case is computed. For deep trees, one is enough.
 fn linkages_of(num_taxa: usize) -> &'static [BrlenLinkage] {
-    if num_taxa < 100 { &LINKAGES } else { &LINKAGES[..1] }
+    if is_deep(num_taxa) { &LINKAGES[..1] } else { &LINKAGES }
 }
 
 /// Compares what two engines have found.

@@ -20,6 +20,9 @@ Index threadIdx, blockIdx, blockDim, gridDim;
 namespace {
 
 constexpr size_t STACK = 256 << 10;
+/// Stacks begin at different distances from a page, up to this: otherwise what all of them use most would compete for the same
+/// places in the caches.
+constexpr size_t SPREAD = 64 << 10, STEP = 17 * 64;
 
 #ifdef __x86_64__
 // Saves the callee-saved registers on the present stack, and continues on the other. (The system's `swapcontext` makes a
@@ -78,9 +81,8 @@ struct Context {
 struct Fiber {
     void *stack;
     Context context;
-    /// The CTA's thread that waits at a barrier, and the barrier.
+    /// The CTA's thread that waits at a barrier.
     unsigned thread;
-    int place;
 };
 
 /// A CTA that runs.
@@ -89,7 +91,13 @@ struct Cta {
     unsigned next_thread;
     std::vector<Fiber *> fibers;
     Fiber *current;
-    bool is_waiting, any_now, any_before;
+    /// Whether threads are being started; later, the fiber of this position runs.
+    bool is_starting;
+    size_t position;
+    /// The threads that have come to the next barrier, and which one it is.
+    size_t num_waiting;
+    int place;
+    bool any_now, any_before;
     std::vector<char> shared;
     /// Where its threads go when they wait or have ended.
     Context scheduler;
@@ -112,6 +120,23 @@ Barriers barriers;
 
 unsigned position_of(unsigned number) { return is_reversed ? blockDim.x - 1 - number : number; }
 
+[[noreturn]] void complain(const char *what) {
+    std::fprintf(stderr, "emulator: %s in CTA %u\n", what, blockIdx.x);
+    std::abort();
+}
+
+/// Lets the next fiber run, without a detour through the scheduler if its thread has been started.
+void give_way(Fiber *own) {
+    if (cta->is_starting || ++cta->position == blockDim.x) {
+        own->context.switch_to(cta->scheduler);
+        return;
+    }
+    Fiber *next = cta->fibers[cta->position];
+    cta->current = next;
+    threadIdx.x = next->thread;
+    own->context.switch_to(next->context);
+}
+
 /// What a fiber does: threads, until none is left.
 void run_threads() {
     for (;;) {
@@ -119,18 +144,18 @@ void run_threads() {
             threadIdx.x = position_of(cta->next_thread++);
             (*kernel)();
         }
-        cta->is_waiting = false;
-        cta->current->context.switch_to(cta->scheduler);
+        give_way(cta->current);
     }
 }
 
 void *new_stack() {
-    void *stack = mmap(nullptr, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    static size_t count;
+    void *stack = mmap(nullptr, STACK + SPREAD, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (stack == MAP_FAILED) {
         std::fprintf(stderr, "emulator: no memory for stacks\n");
         std::abort();
     }
-    return stack;
+    return static_cast<char *>(stack) + count++ * STEP % SPREAD;
 }
 
 Fiber *new_fiber() {
@@ -141,13 +166,7 @@ Fiber *new_fiber() {
 
 void resume(Fiber *fiber) {
     cta->current = fiber;
-    cta->is_waiting = false;
     cta->scheduler.switch_to(fiber->context);
-}
-
-[[noreturn]] void complain(const char *what) {
-    std::fprintf(stderr, "emulator: %s in CTA %u\n", what, blockIdx.x);
-    std::abort();
 }
 
 /// All threads of the present CTA.
@@ -155,35 +174,28 @@ void run_cta() {
     std::vector<Fiber *> &fibers = cta->fibers;
     std::fill(cta->shared.begin(), cta->shared.end(), '\xff');
     cta->next_thread = 0;
-    size_t num_waiting = 0;
+    cta->num_waiting = 0;
     cta->any_now = false;
+    cta->is_starting = true;
     while (cta->next_thread < blockDim.x) {
-        if (num_waiting == fibers.size()) {
+        if (cta->num_waiting == fibers.size()) {
             fibers.push_back(new_fiber());
         }
-        Fiber *fiber = fibers[num_waiting];
+        Fiber *fiber = fibers[cta->num_waiting];
         fiber->context.start(fiber->stack, run_threads);
         resume(fiber);
-        num_waiting += cta->is_waiting;
     }
-    while (num_waiting > 0) {
-        if (num_waiting < blockDim.x) {
+    cta->is_starting = false;
+    while (cta->num_waiting > 0) {
+        if (cta->num_waiting < blockDim.x) {
             complain("some threads ended while others wait at a barrier");
-        }
-        for (size_t i = 1; i < num_waiting; i++) {
-            if (fibers[i]->place != fibers[0]->place) {
-                complain("threads wait at different barriers");
-            }
         }
         cta->any_before = cta->any_now;
         cta->any_now = false;
-        size_t still = 0;
-        for (size_t i = 0; i < blockDim.x; i++) {
-            threadIdx.x = fibers[i]->thread;
-            resume(fibers[i]);
-            still += cta->is_waiting;
-        }
-        num_waiting = still;
+        cta->num_waiting = 0;
+        cta->position = 0;
+        threadIdx.x = fibers[0]->thread;
+        resume(fibers[0]);
     }
 }
 
@@ -240,10 +252,13 @@ void run_together(unsigned num_ctas) {
 bool emulated_barrier(int place, bool value) {
     Fiber *own = cta->current;
     own->thread = threadIdx.x;
-    own->place = place;
+    if (cta->num_waiting++ == 0) {
+        cta->place = place;
+    } else if (cta->place != place) {
+        complain("threads wait at different barriers");
+    }
     cta->any_now = cta->any_now || value;
-    cta->is_waiting = true;
-    own->context.switch_to(cta->scheduler);
+    give_way(own);
     return cta->any_before;
 }
 

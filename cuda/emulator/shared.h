@@ -1,6 +1,7 @@
 // Shared memory of a CTA, and what its team's barriers were.
 
 #pragma once
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -11,25 +12,35 @@
 
 constexpr size_t SHARED_BYTES = 48 << 10;
 
-/// Where the shared variable of a number begins in the memory of every CTA.
+/// Most numbers of shared variables and barriers, which have one counter.
+constexpr size_t NUMBERS = 4096;
+
+/// Where the shared variable of a number begins in the memory of every CTA. Asked by every thread of every CTA: without a lock,
+/// once the variable has its place.
 inline size_t place_of_shared(int number, size_t bytes) {
+    // One more than the place; 0: none so far.
+    static std::atomic<size_t> places[NUMBERS];
     static std::mutex mutex;
-    static std::vector<size_t> starts;
     static size_t next;
-    std::lock_guard<std::mutex> lock(mutex);
-    if (starts.size() <= static_cast<size_t>(number)) {
-        starts.resize(static_cast<size_t>(number) + 1, SHARED_BYTES);
+    if (static_cast<size_t>(number) >= NUMBERS) {
+        std::fprintf(stderr, "emulator: too many shared variables\n");
+        std::abort();
     }
-    size_t &start = starts[static_cast<size_t>(number)];
-    if (start == SHARED_BYTES) {
-        start = next;
+    std::atomic<size_t> &place = places[static_cast<size_t>(number)];
+    size_t found = place.load(std::memory_order_acquire);
+    if (found != 0) {
+        return found - 1;
+    }
+    std::lock_guard<std::mutex> lock(mutex);
+    if (place.load(std::memory_order_relaxed) == 0) {
+        place.store(next + 1, std::memory_order_release);
         next += (bytes + 15) / 16 * 16;
         if (next > SHARED_BYTES) {
             std::fprintf(stderr, "emulator: too much shared memory\n");
             std::abort();
         }
     }
-    return start;
+    return place.load(std::memory_order_relaxed) - 1;
 }
 
 /// Memory in which every number is NaN.

@@ -13,6 +13,9 @@
 #define __forceinline__ inline
 #define __launch_bounds__(threads, ctas)
 
+// Of this library alone, which is faster than what others may replace.
+#pragma GCC visibility push(hidden)
+
 /// Memory of the present CTA for the shared variable of this number: NaN at first, and always the same.
 void *emulated_shared(int number, size_t bytes);
 #define SHARED(type, name, dims) type(&name) dims = *static_cast<type(*) dims>(emulated_shared(__COUNTER__, sizeof(type dims)))
@@ -36,6 +39,7 @@ bool emulated_barrier(int place, bool value);
 /// CTAs wait at different barriers, or for one that will not come.
 void note_barrier(unsigned *counter, unsigned expected, int place);
 void wait_for_count(unsigned *counter, unsigned value);
+#pragma GCC visibility pop
 #define EMULATED_TEAMS
 inline void __threadfence() {}
 inline void atomicAdd(unsigned *counter, unsigned more) { __atomic_fetch_add(counter, more, __ATOMIC_ACQ_REL); }
