@@ -19,7 +19,9 @@
 #include "newton.cuh"
 
 /// Partitions whose sums are made at the same time, each by three threads.
-#define PARTITIONS_AT_ONCE 40
+#define PARTITIONS_AT_ONCE 12
+/// Levels of the tree of sums over blocks, of which a partition has fewer than 2^20.
+#define BLOCK_LEVELS 20
 
 /// Calls a function for the number of states of a partition: S, or any if S is 0.
 #define WITH_STATES(S, partition, function, ...)                                                                       \
@@ -99,10 +101,39 @@ __device__ __forceinline__ void tape_derivatives(const Tape &tape, const double 
     }
 }
 
+/// A sum over blocks as the binary tree of the host (`engine/block_sum.rs`). `sums[level]` waits for a partner if the bit of the level is
+/// set in the number of blocks so far.
+struct BlockSum {
+    u32 num_blocks;
+    double *sums;
+
+    __device__ __forceinline__ void add(double sum) {
+        u32 level = 0;
+        for (; num_blocks >> level & 1; level++) {
+            sum = sums[level] + sum;
+        }
+        sums[level] = sum;
+        num_blocks++;
+    }
+
+    __device__ __forceinline__ double total() const {
+        double total = 0.0;
+        bool is_first = true;
+        for (u32 level = 0; num_blocks >> level; level++) {
+            if (num_blocks >> level & 1) {
+                total = is_first ? sums[level] : sums[level] + total;
+                is_first = false;
+            }
+        }
+        return total;
+    }
+};
+
 /// Sums over the blocks of each partition, then over partitions, in the order of the host. All threads must call it.
 __device__ __forceinline__ void sum_tape_derivatives(const Tape &tape, const double *results, double (&total)[3]) {
     const TapeStep &step = *tape.step;
     SHARED(double, of_partition, [PARTITIONS_AT_ONCE][3]);
+    SHARED(double, levels, [PARTITIONS_AT_ONCE * 3][BLOCK_LEVELS]);
     const TapeJob *jobs = tape.at<TapeJob>(tape.head->jobs) + step.first_job;
     u32 number = threadIdx.x / 3, which = threadIdx.x % 3;
     double all = 0.0;
@@ -114,15 +145,15 @@ __device__ __forceinline__ void sum_tape_derivatives(const Tape &tape, const dou
             const Partition &partition = tape.partitions[job.partition];
             u32 num_blocks = partition.correction ? partition.num_site_blocks : partition.num_blocks;
             const double *of_blocks = results + (u64)job.first_item * DERIVATIVE_NUMBERS + which;
-            double sum = 0.0;
-#pragma unroll 4
+            BlockSum blocks = {0, levels[threadIdx.x]};
             for (u32 block = 0; block < num_blocks; block++) {
-                sum += of_blocks[(u64)block * DERIVATIVE_NUMBERS];
+                blocks.add(of_blocks[(u64)block * DERIVATIVE_NUMBERS]);
             }
             if (partition.correction) {
                 const double *last = of_blocks - which + (u64)num_blocks * DERIVATIVE_NUMBERS;
-                sum += correction_of_sum(partition.correction, partition.corrected_sites, last, which);
+                blocks.add(correction_of_sum(partition.correction, partition.corrected_sites, last, which));
             }
+            double sum = blocks.total();
             // The chain rule of the partition's factor.
             double factor = which == 0 ? 1.0 : which == 1 ? job.scaler : job.scaler * job.scaler;
             of_partition[number][which] = which == 0 ? sum : factor * sum;

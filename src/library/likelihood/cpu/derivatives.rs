@@ -4,8 +4,8 @@
 use super::unit::{Scratch, Unit};
 use super::workers::{CpuEngine, Region, Shared, lock};
 use crate::likelihood::engine::{
-    Clv, Derivatives, EdgeJob, EngineError, Operation, Result, SweepJob, SweepProgram, chain_rule,
-    run_sweep,
+    BlockSum, Clv, Derivatives, EdgeJob, EngineError, Operation, Result, SweepJob, SweepProgram,
+    chain_rule, run_sweep,
 };
 use crate::parallel::{Abandoned, Team};
 use mlsearch_kernels::PartitionKernels;
@@ -65,12 +65,12 @@ impl WholePartition<'_> {
     /// # Errors
     /// There is not enough memory.
     pub(super) fn log_likelihood(&mut self, job: &EdgeJob) -> Result<f64> {
-        let mut total = 0.0;
+        let mut total = BlockSum::new();
         for unit in &mut self.units {
             unit.log_likelihoods(self.with, job, None, self.scratch)?;
-            unit.sums.iter().for_each(|sums| total += sums[0]);
+            unit.sums.iter().for_each(|sums| total.add([sums[0]]));
         }
-        Ok(total)
+        Ok(total.total()[0])
     }
 }
 
@@ -87,14 +87,12 @@ impl Derivatives for WholePartition<'_> {
     fn at(&mut self, program: &SweepProgram, step: usize, t: f64) -> Result<[f64; 3]> {
         let step = &program.steps[step];
         let length = program.job_length(&program.jobs[step.jobs.start], step, t);
-        let mut total = [0.0; 3];
+        let mut total = BlockSum::new();
         for unit in &mut self.units {
             unit.derivatives(self.with, length, self.scratch);
-            for sums in &unit.sums {
-                total.iter_mut().zip(sums).for_each(|(total, sum)| *total += sum);
-            }
+            unit.sums.iter().for_each(|sums| total.add(*sums));
         }
-        Ok(chain_rule(total, program.partitions[0].brlen_scaler))
+        Ok(chain_rule(total.total(), program.partitions[0].brlen_scaler))
     }
 }
 

@@ -6,7 +6,7 @@ use super::unit::Unit;
 use super::workers::{CpuEngine, Shared, lock};
 use crate::likelihood::engine::layout::num_clvs;
 use crate::likelihood::engine::{
-    Capabilities, EdgeJob, Engine, EngineOptions, Entry, InsertionProgram, ModelBlock,
+    BlockSum, Capabilities, EdgeJob, Engine, EngineOptions, Entry, InsertionProgram, ModelBlock,
     PartitionData, PartitionModel, Places, PointJob, Result, SweepProgram, SweepWork,
     TraversalDescriptor, TrialProgram, TrialSweep, run_sweep, run_trials, set_model,
 };
@@ -340,20 +340,20 @@ impl CpuEngine {
 
     /// Scores of a program, summed over blocks. `number` is its index among the programs of its partition.
     fn program_scores(&self, program: &InsertionProgram, number: usize) -> Vec<f64> {
-        let mut scores = vec![0.0; program.num_scores()];
-        if scores.is_empty() {
+        let num_scores = program.num_scores();
+        if num_scores == 0 {
             // Partitions without any step are not run.
-            return scores;
+            return Vec::new();
         }
-        for unit in self.shared.partition_units[program.partition].clone() {
-            let unit = lock(&self.shared.units[unit]);
-            for (total, blocks) in
-                scores.iter_mut().zip(unit.scores[number].chunks_exact(unit.num_blocks()))
-            {
-                blocks.iter().for_each(|block| *total += block);
-            }
-        }
-        scores
+        let units = &self.shared.units[self.shared.partition_units[program.partition].clone()];
+        let units: Vec<_> = units.iter().map(lock).collect();
+        let blocks_of = |score: usize| {
+            units.iter().flat_map(move |unit| {
+                let blocks = score * unit.num_blocks()..(score + 1) * unit.num_blocks();
+                unit.scores[number][blocks].iter().map(|&block| [block])
+            })
+        };
+        (0..num_scores).map(|score| BlockSum::of(blocks_of(score))[0]).collect()
     }
 }
 

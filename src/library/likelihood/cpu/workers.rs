@@ -1,9 +1,9 @@
-//! [`CpuEngine`]: distribution of units over worker threads, and sums in block order. The operations on units
+//! [`CpuEngine`]: distribution of units over worker threads, and sums over blocks. The operations on units
 //! are in `engine`.
 
 use super::unit::{Scratch, Unit};
 use crate::likelihood::engine::layout::{Dims, block_lens};
-use crate::likelihood::engine::{ModelBlock, PartitionData, Result, new_block};
+use crate::likelihood::engine::{BlockSum, ModelBlock, PartitionData, Result, new_block};
 use crate::parallel::{Pool, UnitCost, deal, loads_of};
 use mlsearch_kernels::{Kernels, PartitionKernels};
 use std::ops::Range;
@@ -92,17 +92,16 @@ impl Board {
         }
     }
 
-    /// Sums over the blocks of a partition, in block order.
+    /// Sums over the blocks of a partition.
     pub(super) fn sum(&self, meeting: usize, partition: usize) -> [f64; 3] {
-        let mut total = [0.0; 3];
+        let mut total = BlockSum::new();
         for unit in self.partition_units[partition].clone() {
             for sums in self.sets[meeting % 2][self.units[unit].clone()].chunks_exact(3) {
-                for (total, sum) in total.iter_mut().zip(sums) {
-                    *total += f64::from_bits(sum.load(Ordering::Relaxed));
-                }
+                total
+                    .add([0, 1, 2].map(|i: usize| f64::from_bits(sums[i].load(Ordering::Relaxed))));
             }
         }
-        total
+        total.total()
     }
 }
 

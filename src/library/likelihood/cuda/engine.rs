@@ -13,7 +13,7 @@ use crate::gpu::{self, Device, Known, NAME, look_at};
 use crate::likelihood::engine::layout::{Dims, STATE_COUNTS, block_lens, num_clvs};
 use crate::likelihood::engine::states::InvariantParts;
 use crate::likelihood::engine::{
-    Capabilities, Clv, EdgeJob, Engine, EngineOptions, Entry, GpuRates, InsertionProgram,
+    BlockSum, Capabilities, Clv, EdgeJob, Engine, EngineOptions, Entry, GpuRates, InsertionProgram,
     InsertionStep, ModelBlock, Operation, PartitionData, PartitionModel, Places, PointJob, Result,
     ScorePrecision, SweepProgram, SweepWork, TraversalDescriptor, TrialProgram, new_block,
     set_model,
@@ -187,16 +187,16 @@ impl CudaEngine {
     pub(super) fn sums(&self, batch: &Batch, results: &[Results], job: usize) -> Vec<f64> {
         let partition = batch.jobs[job].partition;
         let sum = |score: usize| {
-            let mut total = 0.0;
+            let mut total = BlockSum::new();
             for (gpu, results) in self.gpus.iter().zip(results) {
                 let partition = &gpu.partitions[partition];
                 let entries =
                     results.entries(job, score * partition.num_blocks, partition.num_blocks);
                 for (block, entry) in entries.enumerate() {
-                    total += partition.lnl_of_block(block, entry);
+                    total.add([partition.lnl_of_block(block, entry)]);
                 }
             }
-            total
+            total.total()[0]
         };
         (0..batch.jobs[job].num_scores).map(sum).collect()
     }

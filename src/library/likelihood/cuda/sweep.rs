@@ -18,7 +18,7 @@ use crate::gpu;
 use crate::likelihood::engine::layout::{Dims, STATE_COUNTS};
 use crate::likelihood::engine::newton::{StepSearch, end_step};
 use crate::likelihood::engine::{
-    Clv, EdgeJob, Goal, Places, Result, SweepJob, SweepProgram, SweepWork, TrialProgram,
+    BlockSum, Clv, EdgeJob, Goal, Places, Result, SweepJob, SweepProgram, SweepWork, TrialProgram,
     TrialSweep, chain_rule, run_trials,
 };
 use std::ops::Range;
@@ -101,8 +101,9 @@ impl Made {
             let mut sum = |job: &SweepJob| {
                 let partition = &partitions[program.partitions[job.member].partition];
                 let of_blocks = results.by_ref().take(partition.num_blocks).enumerate();
-                of_blocks
-                    .fold(0.0, |sum, (block, entry)| sum + partition.lnl_of_block(block, &entry))
+                BlockSum::of(
+                    of_blocks.map(|(block, entry)| [partition.lnl_of_block(block, &entry)]),
+                )[0]
             };
             program.finish_lnls = program.finish.iter().map(&mut sum).collect();
         }
@@ -397,19 +398,18 @@ impl CudaEngine {
 
     /// The derivatives of a sumtable whose number among those of a launch is given: sums over all blocks of all GPUs.
     fn derivative_sums(&self, results: &[Results], number: usize, partition: usize) -> [f64; 3] {
-        let mut total = [0.0; 3];
+        let mut total = BlockSum::new();
         for (gpu, results) in self.gpus.iter().zip(results) {
             let GpuPartition { num_blocks, correction, .. } = gpu.partitions[partition];
             for (block, entry) in results.entries(number, 0, num_blocks).enumerate() {
                 let own = [entry[0], entry[1], entry[2]];
-                let sums = match correction.filter(|_| block + 1 == num_blocks) {
+                total.add(match correction.filter(|_| block + 1 == num_blocks) {
                     Some(correction) => correction.of_sum(own, entry[3] as u32),
                     None => own,
-                };
-                total.iter_mut().zip(sums).for_each(|(total, sum)| *total += sum);
+                });
             }
         }
-        total
+        total.total()
     }
 
     /// Values and derivatives of sumtables, in their order.

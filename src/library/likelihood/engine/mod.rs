@@ -5,6 +5,7 @@
 //! Engines (`cpu`, `cuda`, `naive`) import this module and never each other; `select` makes them.
 
 pub mod ascertainment;
+mod block_sum;
 mod check;
 pub mod constant_patterns;
 mod contract;
@@ -16,6 +17,7 @@ mod program;
 pub mod states;
 mod temporaries;
 
+pub use block_sum::BlockSum;
 pub use check::Checked;
 pub use contract::{
     Capabilities, Engine, EngineError, EngineOptions, Entry, GpuRates, Make, Result,
