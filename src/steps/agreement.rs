@@ -14,7 +14,7 @@ use crate::tree_distance::branch_differences;
 /// distinguishes them.
 const ABOUT_EQUAL: f64 = 2.0;
 
-/// Trees that differ in at least one of this number of branches differ in many.
+/// If at least one in this number of perturbations led to a better tree, further ones may, too.
 const MANY: usize = 4;
 
 /// The comparison of the trees that the searches found or, for a single search, of those after one round from each
@@ -86,7 +86,7 @@ fn advice(found: &AgreementReport) -> Option<&'static str> {
         )
     } else if found.still_adding
         || !found.after_one_round
-        || found.most_different_branches * MANY >= found.branches
+        || found.improvements > 0 && found.improvements * MANY >= found.perturbations
     {
         Some(
             "  The best tree is not easy to find: --thorough or another seed may find a better one\n",
@@ -130,7 +130,11 @@ mod tests {
         let hard = AgreementReport { log_likelihood_range: 12.5, ..similar };
         assert!(describe(&hard).contains("by 12.5") && describe(&hard).contains("--thorough"));
         let found = AgreementReport { after_one_round: true, ..hard };
-        assert!(!describe(&found).contains("--thorough"), "later starting trees added nothing");
+        assert!(!describe(&found).contains("--thorough"), "perturbations added nothing");
+        let improved = AgreementReport { perturbations: 8, improvements: 2, ..found };
+        assert!(describe(&improved).contains("--thorough"));
+        let hardly = AgreementReport { perturbations: 12, ..improved };
+        assert!(!describe(&hardly).contains("--thorough"));
         let unfinished = AgreementReport { still_adding: true, ..found };
         assert!(describe(&unfinished).contains("--thorough"));
     }

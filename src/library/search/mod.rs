@@ -3,6 +3,7 @@
 //! This module neither prints nor writes files, and does not depend on the engine that computes likelihoods.
 
 mod changed;
+mod climb;
 mod contradiction;
 mod fuse;
 mod hill_climb;

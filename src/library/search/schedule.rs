@@ -217,8 +217,7 @@ pub enum SearchPhase {
 }
 
 /// Usual share (percent) of each [`SearchPhase`] in the time of a search, for the display of
-/// progress: means over 13 alignments of 12 to 500 taxa, 5 for thorough searches. The more starting trees are needed,
-/// the more time they take: 20 to 69 % of a search.
+/// progress: about what it is on four alignments of 34 to 400 taxa. The harder the data, the more time perturbations take.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shares(pub [f64; 10]);
 
@@ -239,8 +238,8 @@ impl SearchEffort {
     pub fn shares(self) -> Shares {
         match self {
             SearchEffort::Fast => Shares([17.0, 16.0, 12.0, 5.0, 35.0, 0.0, 0.0, 0.0, 0.0, 15.0]),
-            SearchEffort::Normal => Shares([4.4, 44.6, 4.5, 1.3, 15.0, 24.3, 0.0, 0.0, 2.2, 3.7]),
-            SearchEffort::Thorough => Shares([1.2, 13.2, 1.1, 0.4, 4.2, 7.5, 22.3, 48.7, 0.5, 0.9]),
+            SearchEffort::Normal => Shares([6.0, 20.0, 2.0, 2.0, 20.0, 40.0, 0.0, 0.0, 3.0, 7.0]),
+            SearchEffort::Thorough => Shares([1.5, 5.0, 0.5, 0.5, 5.0, 10.0, 30.0, 45.0, 1.0, 1.5]),
         }
     }
 }

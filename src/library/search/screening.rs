@@ -1,11 +1,12 @@
 //! From several starting trees to one, further starting trees, and perturbations: which waves of climbs follow each other, and
 //! when they end. How much is needed shows how hard the data are.
 
+use super::climb::{Climb, End, Wave};
 use super::hill_climb::{Search, SearchOptions};
 use super::schedule::{self as at, SearchEffort, SearchPhase};
 use super::start::parsimony_start;
-use super::state::{End, Perturbing, SearchStage};
-use super::wave::{Climb, Found, Wave};
+use super::state::{Perturbing, SearchStage};
+use super::wave::Found;
 use crate::likelihood::Result;
 use crate::observer::{Event, Observer};
 use crate::parallel::side_by_side;

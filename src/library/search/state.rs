@@ -4,11 +4,11 @@
 //! search that is resumed from it, in any evaluator, gives the same bits.
 
 use super::changed::Changed;
+use super::climb::{Climb, End, Wave};
 use super::history::SearchHistory;
 use super::meter::Meter;
 use super::rounds::Rounds;
-use super::wave::{Climb, Wave};
-use crate::likelihood::{Evaluator, Result, Snapshot};
+use crate::likelihood::{Evaluator, Snapshot};
 use crate::model::{Model, ModelValues};
 use crate::optimize::OptimizePlan;
 use crate::tree::Tree;
@@ -152,20 +152,4 @@ pub(super) struct Perturbing {
     pub(super) number: usize,
     /// Number of unsuccessful perturbations since the last successful one.
     pub(super) failures: usize,
-}
-
-/// A tree that the search has reached.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct End {
-    pub(super) lnl: f64,
-    pub(super) snapshot: Arc<Snapshot>,
-    /// The subtrees that the next round has to scan.
-    pub(super) changed: Changed,
-}
-
-impl End {
-    pub(super) fn of(evaluator: &mut Evaluator, changed: Changed) -> Result<Self> {
-        let (lnl, snapshot) = (evaluator.log_likelihood()?, Arc::new(evaluator.snapshot()));
-        Ok(End { lnl, snapshot, changed })
-    }
 }

@@ -3,64 +3,19 @@
 //! they may go on side by side, and what comes of them does not depend on how many do.
 
 use super::changed::Changed;
+use super::climb::{Climb, End, Wave};
 use super::fuse::fuse;
 use super::hill_climb::{Search, SearchOptions};
 use super::perturb::perturb;
 use super::rounds::{Ended, Rounds, optimize_near_differences};
 use super::schedule as at;
-use super::state::{End, SearchStage};
+use super::state::SearchStage;
 use crate::likelihood::{BranchOptions, Evaluator, Result};
 use crate::observer::{Event, Observer};
 use crate::parallel::side_by_side;
 use crate::parsimony::ParsimonyData;
 use crate::rng::{Purpose, substream};
 use crate::tree::{Tree, adopt_shared_brlens, edges_not_in, same_topology};
-use serde::{Deserialize, Serialize};
-
-/// One climb of a wave.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) enum Climb {
-    /// One round from the tree with which the search began, which the evaluator has.
-    First,
-    /// One round from a further starting tree, with its number.
-    Screen(usize, Tree),
-    /// Rounds from a further starting tree, with its number.
-    Explore(usize, Tree),
-    /// Rounds from a perturbation of the best tree, with its number.
-    Perturb(usize),
-}
-
-impl Climb {
-    /// Its name, as shown to users.
-    fn name(&self) -> String {
-        match self {
-            Climb::First => "fast SPR".to_string(),
-            Climb::Screen(number, _) | Climb::Explore(number, _) => {
-                format!("fast SPR, starting tree {}", number + 1)
-            }
-            Climb::Perturb(number) => format!("perturbation {}", number + 1),
-        }
-    }
-}
-
-/// A wave in progress.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Wave {
-    pub(super) climbs: Vec<Climb>,
-    /// What the first of them have reached.
-    pub(super) ends: Vec<End>,
-}
-
-impl Wave {
-    pub(super) fn new(climbs: Vec<Climb>) -> Self {
-        Wave { climbs, ends: Vec::new() }
-    }
-
-    /// The completed part, if this part of the present climb is completed.
-    pub(super) fn part(&self, part_of_climb: f64) -> f64 {
-        (self.ends.len() as f64 + part_of_climb) / self.climbs.len() as f64
-    }
-}
 
 /// What a further starting tree has led to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
