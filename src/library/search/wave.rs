@@ -15,7 +15,7 @@ use crate::observer::{Event, Observer};
 use crate::parallel::side_by_side;
 use crate::parsimony::ParsimonyData;
 use crate::rng::{Purpose, substream};
-use crate::tree::{Tree, adopt_shared_brlens, edges_not_in, same_topology};
+use crate::tree::{adopt_shared_brlens, edges_not_in, same_topology};
 
 /// What a further starting tree has led to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -223,6 +223,7 @@ mod tests {
     use crate::partition::Partition;
     use crate::search::SearchEffort;
     use crate::search::{SearchState, parsimony_start};
+    use crate::tree::Tree;
     use std::path::Path;
 
     /// Unites the pair A, B, and then C, D and E in a polytomy.
