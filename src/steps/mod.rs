@@ -2,7 +2,7 @@
 //! (`optimize`), replicates (`replicates`, `bootstopping`), and what is delivered of them: results, recomputed from scratch and checked (`outcome`), as
 //! files and report (`results`) and as text (`summary`), with the support of branches (`support`, `branch_tests`), the agreement of
 //! searches (`agreement`), free branches (`terrace`), what a constraint costs (`contradiction`), the tests of evaluated trees
-//! (`tested_trees`), and ancestral states (`ancestral`, `ancestral_tables`). What a run would take is described by
+//! (`tested_trees`), and ancestral states (`ancestral`, `ancestral_tables`). All steps of a search are in `whole_search`. What a run would take is described by
 //! `dry_run`.
 
 mod agreement;
@@ -28,6 +28,7 @@ mod summary;
 pub(crate) mod support;
 mod terrace;
 pub(crate) mod tested_trees;
+pub(crate) mod whole_search;
 
 pub(crate) use ancestral_tables::{ProbabilityTable, deliver_changes, deliver_states};
 pub(crate) use bootstopping::Bootstopping;
