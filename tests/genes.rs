@@ -64,7 +64,7 @@ fn a_gene_has_the_tree_and_model_of_a_search_with_it_alone() {
         ("-m GTR+G", "bestTree", ""),
         ("-m GTR+G --fast --alrt 50 --abayes", "support", ""),
         ("-m HKY+G --fast --bs-trees 3 --bs-metric tbe,fbp", "support", "--all"),
-        ("-m GTR+G --fast --bs-trees autoMRE{100}", "support", "--all"),
+        ("-m GTR+G --fast --bs-trees autoMRE{50}", "support", "--all"),
         ("-m auto --fast -p 7", "bestTree", ""),
     ] {
         scratch.succeed(&format!("genes {} {options} -n parts -T 2 --redo", gappy()));
@@ -92,7 +92,7 @@ fn a_gene_has_the_tree_and_model_of_a_search_with_it_alone() {
             if others.is_empty() {
                 continue;
             }
-            let (first, last) = rows[number][14].split_once('-').expect("lines of replicates");
+            let (first, last) = rows[number][15].split_once('-').expect("lines of replicates");
             let (first, last): (usize, usize) = (first.parse().unwrap(), last.parse().unwrap());
             let replicates = read(&scratch, "parts.mlsearch.bootstraps");
             let own = read(&scratch, "one.mlsearch.bootstraps");
@@ -150,12 +150,12 @@ fn broken_files_among_good_ones_are_listed_and_all_others_done() {
         let rows = table(&scratch, "x");
         let names: Vec<&str> = rows.iter().map(|row| row[0].as_str()).collect();
         assert_eq!(names, ["a", "b", "c", "d", "e", "f", "g", "h", "i"]);
-        let lines: Vec<&str> = rows.iter().map(|row| row[13].as_str()).collect();
+        let lines: Vec<&str> = rows.iter().map(|row| row[14].as_str()).collect();
         assert_eq!(lines, ["1", "NA", "NA", "2", "NA", "NA", "NA", "3", "4"]);
         for (row, reason) in
             [(1, "genes/b.fa"), (2, "Tarsius_syrichta"), (4, "at least 3"), (5, "no site differs")]
         {
-            assert!(rows[row][15].contains(reason), "{:?}", rows[row]);
+            assert!(rows[row][18].contains(reason), "{:?}", rows[row]);
         }
         let trees = read(&scratch, "x.mlsearch.geneTrees");
         assert_eq!(trees.lines().count(), 4);
@@ -171,8 +171,8 @@ fn broken_files_among_good_ones_are_listed_and_all_others_done() {
     let ran = scratch.run("genes --merge x.mlsearch.shard -n merged");
     assert_eq!(ran.code, 1, "{}", ran.stderr);
     let merged = table(&scratch, "merged");
-    assert_eq!(merged[3][14], "NA", "three taxa have no replicates");
-    assert!(merged[3][15].contains("no replicates"), "{:?}", merged[3]);
+    assert_eq!(merged[3][15], "NA", "three taxa have no replicates");
+    assert!(merged[3][18].contains("no replicates"), "{:?}", merged[3]);
 }
 
 #[test]
@@ -267,6 +267,51 @@ fn branches_with_little_support_or_without_length_become_polytomies() {
 }
 
 #[test]
+fn gene_trees_are_compared_with_a_species_tree() {
+    let scratch = Scratch::new();
+    let tree = repository("datasets/gappy.tree").display().to_string();
+    let command = format!("genes {} -m JC --fast", gappy());
+    scratch.succeed(&format!("{command} --gcf-tree {tree} -n x"));
+    scratch.succeed(&format!("concordance --tree {tree} --gcf x.mlsearch.geneTrees -n own"));
+    for kind in ["support", "concordance"] {
+        let of = |prefix: &str| read(&scratch, &format!("{prefix}.mlsearch.{kind}"));
+        assert_eq!(of("x"), of("own"), "{kind}");
+    }
+    let [all, own] = ["x", "own"].map(|prefix| report(&scratch, prefix)["concordance"].clone());
+    assert_eq!(all, own);
+    // The distance of a gene tree to the tree that lacks what the gene lacks.
+    let text = read(&scratch, "x.mlsearch.geneTrees");
+    let genes: Vec<&str> = text.lines().collect();
+    for row in table(&scratch, "x") {
+        let line: usize = row[14].parse().expect("a line");
+        let most = 2 * (row[3].parse::<usize>().expect("taxa") - 3);
+        let different: usize = row[16].parse().expect("a distance");
+        assert_eq!(row[17], format!("{:.4}", different as f64 / most as f64));
+        scratch.write("gene.nwk", genes[line - 1]);
+        scratch.succeed(&format!("{command} --gcf-tree gene.nwk -n y --redo"));
+        let own = &table(&scratch, "y")[line - 1];
+        assert_eq!([&own[16], &own[17]], ["0", "0.0000"]);
+        if line == 1 {
+            continue;
+        }
+        let other = &table(&scratch, "y")[0];
+        assert_eq!(other[16], "NA", "the first gene has taxa that this one lacks");
+        assert!(other[18].contains("not in the tree of --gcf-tree"), "{other:?}");
+        break;
+    }
+    for k in [1, 2] {
+        scratch.succeed(&format!("{command} --shard {k}/2 -n part{k}"));
+    }
+    let shards = "part1.mlsearch.shard part2.mlsearch.shard";
+    scratch.succeed(&format!("genes --merge {shards} --gcf-tree {tree} -n merged"));
+    let (mut whole, mut merged) = (results(&scratch, "x"), results(&scratch, "merged"));
+    for files in [&mut whole, &mut merged] {
+        assert!(files.remove("log").is_some());
+    }
+    assert_eq!(whole, merged);
+}
+
+#[test]
 fn what_cannot_be_done_is_refused_at_once() {
     let scratch = Scratch::new();
     let rows = rows("primates");
@@ -290,6 +335,7 @@ fn what_cannot_be_done_is_refused_at_once() {
         ("genes -s list -m JC --collapse 10", &["add --alrt, --abayes or --bs-trees"]),
         ("genes -s list -m JC --alrt --collapse 101", &["up to 100"]),
         ("genes -s list -m JC --shard 4/3 --bs-metric tbe", &["--shard 4/3", "--bs-metric"]),
+        ("genes -s list -m JC --shard 1/2 --gcf-tree list", &["give it with --merge"]),
         ("genes --merge a.shard -m JC --alrt", &["leave out -m", "leave out --alrt"]),
         (
             "search -s aln.fa -m JC --collapse 10",

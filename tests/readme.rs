@@ -240,11 +240,11 @@ const REPORTS: [&str; 8] = [
     "src/output/report.rs",
     "src/output/matrix.rs",
     "src/commands/compare/report.rs",
-    "src/commands/concordance/report.rs",
     "src/commands/genes/report.rs",
     "src/commands/gpu_selftest/report.rs",
     "src/commands/sample/report.rs",
     "src/commands/terrace/report.rs",
+    "src/steps/concordance_report.rs",
 ];
 
 /// Sections of single analyses.

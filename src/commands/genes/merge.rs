@@ -7,7 +7,9 @@ use crate::commands::Command;
 use crate::error::{Error, Fault, Faults, Place, Result, collect};
 use crate::plan::{Facts, Plan};
 use crate::runtime::RunRecord;
+use crate::steps::concordance::CONCORDANCE;
 use crate::steps::replicates::BOOTSTRAPS;
+use crate::steps::support::SUPPORT;
 use std::path::{Path, PathBuf};
 
 /// Most numbers of genes that a message lists.
@@ -18,25 +20,31 @@ const MAX_NUMBERS: usize = 10;
 pub(crate) struct MergeShards {
     /// Their files.
     pub shards: Vec<PathBuf>,
+    /// A tree with which the gene trees are compared.
+    pub gcf_tree: Option<PathBuf>,
 }
 
 impl Command for MergeShards {
     fn facts(&self, _: &Plan) -> Facts {
+        let mut outputs = vec![GENE_TREES, GENE_TABLE, GENE_MODELS, BOOTSTRAPS];
+        if self.gcf_tree.is_some() {
+            outputs.extend([SUPPORT, CONCORDANCE]);
+        }
         Facts {
             task: "shards of genes put together".into(),
-            inputs: self.shards.clone(),
-            outputs: vec![GENE_TREES, GENE_TABLE, GENE_MODELS, BOOTSTRAPS],
+            inputs: self.shards.iter().chain(&self.gcf_tree).cloned().collect(),
+            outputs,
             ..Facts::default()
         }
     }
 
-    fn run(&self, _: &Plan, record: &mut RunRecord) -> Result<()> {
+    fn run(&self, plan: &Plan, record: &mut RunRecord) -> Result<()> {
         record.progress.stage("reading", None);
         let mut shards = open_all(&self.shards)?;
         let run = shards[0].run.clone();
         let places = find_genes(&shards, &run, &self.shards)?;
         record.begin()?;
-        deliver_genes(&run, record, |_, number| {
+        deliver_genes(&run, self.gcf_tree.as_deref(), plan, record, |_, number| {
             let (shard, at) = places[number];
             shards[shard].read(at)
         })

@@ -11,10 +11,12 @@ use crate::dataset::GeneSource;
 use crate::plan::{
     DataArgs, DataOptions, ModelIs, OutputArgs, Plan, Reading, Refusals, RunArgs, TreeSource,
 };
+use crate::steps::concordance::CONCORDANCE;
 use crate::steps::options::{
     BranchTestArgs, ClimbArgs, FitArgs, IdenticalArgs, MetricArgs, ReplicateArgs,
 };
 use crate::steps::replicates::BOOTSTRAPS;
+use crate::steps::support::SUPPORT;
 use clap::{ArgMatches, Args, FromArgMatches};
 use std::path::{Path, PathBuf};
 
@@ -28,7 +30,7 @@ pub(crate) const WORD: Word = Word {
     about: "the tree of each of many genes, in one run",
     usage: "-s <PATH> -m <MODEL>",
     guide: guide!("genes"),
-    outputs: &[GENE_TREES, GENE_TABLE, GENE_MODELS, BOOTSTRAPS, SHARD],
+    outputs: &[GENE_TREES, GENE_TABLE, GENE_MODELS, BOOTSTRAPS, SHARD, SUPPORT, CONCORDANCE],
     args: GeneArgs::augment_args,
     read,
     ..Word::BLANK
@@ -75,6 +77,11 @@ struct GeneArgs {
     /// Inner branches of the gene trees that are not longer than this (substitutions per site) become polytomies.
     #[arg(long, value_name = "LENGTH", help_heading = GENES)]
     collapse_length: Option<f64>,
+    /// A tree that gene trees are compared with
+    ///
+    /// Gene concordance factors of its branches, and the Robinson-Foulds distance of every gene tree to it.
+    #[arg(long, value_name = "FILE", help_heading = GENES)]
+    gcf_tree: Option<PathBuf>,
     /// Only every N-th gene, from the K-th
     ///
     /// For jobs on several computers: each writes a file of its genes, and --merge puts these together.
@@ -153,8 +160,12 @@ fn read(matches: &ArgMatches, reading: &mut Reading) -> clap::error::Result<Anal
     }
     let collapse = args.collapse(&plan, refusals);
     let shard = args.shard.as_deref().and_then(|text| parse_shard(text, refusals));
+    if shard.is_some() && args.gcf_tree.is_some() {
+        refusals.add("--gcf-tree compares all genes: give it with --merge, not with --shard");
+    }
+    let gcf_tree = args.gcf_tree;
     let search = GeneSearch { replicates, collapse };
-    Ok(Analysis::new(&WORD, plan, Box::new(GeneTrees { source, search, shard })))
+    Ok(Analysis::new(&WORD, plan, Box::new(GeneTrees { source, search, shard, gcf_tree })))
 }
 
 impl GeneArgs {
@@ -221,5 +232,9 @@ fn read_merge(args: GeneArgs, reading: &mut Reading) -> Analysis {
     }
     let first: Option<&Path> = args.merge.first().map(PathBuf::as_path);
     let plan = reading.plan(DataOptions::default(), &args.run, &args.output, first);
-    Analysis::new(&WORD, plan, Box::new(MergeShards { shards: args.merge }))
+    Analysis::new(
+        &WORD,
+        plan,
+        Box::new(MergeShards { shards: args.merge, gcf_tree: args.gcf_tree }),
+    )
 }

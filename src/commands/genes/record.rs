@@ -53,6 +53,8 @@ pub(super) struct GeneTree {
     pub lnl: f64,
     /// Sum of all branch lengths.
     pub length: f64,
+    /// The longest of them.
+    pub longest: f64,
     /// The shape of the gamma distribution of the rates over sites.
     pub alpha: Option<f64>,
     /// Mean support of the inner branches.

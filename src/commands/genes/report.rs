@@ -36,10 +36,18 @@ pub(super) struct GeneReport {
     pub log_likelihood: Option<f64>,
     /// Sum of all branch lengths of its tree.
     pub tree_length: Option<f64>,
+    /// Length of its longest branch.
+    pub longest_branch: Option<f64>,
     /// Mean support of the inner branches.
     pub mean_support: Option<f64>,
     /// Its line in the file of trees, from 1.
     pub line: Option<usize>,
+    /// Number of inner branches that only it or only the tree of `--gcf-tree` has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rf: Option<usize>,
+    /// The same as a share of those that both have together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub relative_rf: Option<f64>,
     /// Why it has no tree, and what the user should know.
     pub remarks: Vec<String>,
 }

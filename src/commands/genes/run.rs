@@ -3,6 +3,7 @@
 use super::record::{GeneRecord, GeneRun, ListedGene};
 use super::search_gene::GeneSearch;
 use super::shard::{self, SHARD};
+use super::species_tree::SpeciesTree;
 use super::survey::{Survey, Surveyed};
 use super::tables::{GENE_MODELS, GENE_TABLE, GENE_TREES, deliver_genes};
 use crate::commands::Command;
@@ -16,7 +17,9 @@ use crate::plan::{Facts, Plan};
 use crate::runtime::{
     Dealt, Key, Kind, RunRecord, Task, allowed_threads, deal, format_bytes, identify_many,
 };
+use crate::steps::concordance::CONCORDANCE;
 use crate::steps::replicates::BOOTSTRAPS;
+use crate::steps::support::SUPPORT;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -29,19 +32,25 @@ pub(crate) struct GeneTrees {
     pub(super) search: GeneSearch,
     /// Only every N-th gene, beginning with the K-th: K and N.
     pub shard: Option<[usize; 2]>,
+    /// A tree with which the gene trees are compared.
+    pub gcf_tree: Option<PathBuf>,
 }
 
 impl Command for GeneTrees {
     fn facts(&self, plan: &Plan) -> Facts {
-        let inputs: Vec<PathBuf> = match &self.source {
+        let mut inputs: Vec<PathBuf> = match &self.source {
             GeneSource::Partitions(path) | GeneSource::List(path) => vec![path.clone()],
             GeneSource::Folder(_) => Vec::new(),
         };
+        inputs.extend(self.gcf_tree.clone());
         let mut task = "tree of each gene".to_string();
         let mut outputs = vec![GENE_TREES, GENE_TABLE, GENE_MODELS];
         if self.search.replicates {
             task.push_str(&format!(", bootstrap, {}", plan.bootstrap.describe()));
             outputs.push(BOOTSTRAPS);
+        }
+        if self.gcf_tree.is_some() {
+            outputs.extend([SUPPORT, CONCORDANCE]);
         }
         if self.shard.is_some() {
             outputs = vec![SHARD];
@@ -54,6 +63,8 @@ impl Command for GeneTrees {
         record.progress.stage("reading", None);
         let used = used_memory().unwrap_or(0);
         let genes = Genes::find(&self.source, plan)?;
+        // A tree that cannot be read is not found out at the end.
+        self.gcf_tree.as_deref().map(SpeciesTree::read).transpose()?;
         let survey = Survey::of(&genes, plan, &self.search);
         let memory = survey.check_memory(&genes, plan, used)?;
         let run = self.describe_run(&genes, &survey, plan, record)?;
@@ -67,7 +78,7 @@ impl Command for GeneTrees {
         record.progress.stage("writing", None);
         let record_of = |record: &mut RunRecord, number: usize| record_of(&survey, record, number);
         match self.shard {
-            None => deliver_genes(&run, record, record_of),
+            None => deliver_genes(&run, self.gcf_tree.as_deref(), plan, record, record_of),
             Some(_) => {
                 let mut part = record.part(SHARD)?;
                 shard::begin(&mut part, &run).map_err(|source| part.failed(source))?;

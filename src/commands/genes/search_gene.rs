@@ -131,6 +131,7 @@ fn describe_tree(found: &Found, newick: String) -> GeneTree {
         model: best.models[0].to_string(),
         lnl: best.lnl,
         length: tree.total_length(),
+        longest: tree.edges().map(|edge| tree.brlen(edge)).fold(0.0, f64::max),
         alpha: match &best.models[0].heterogeneity {
             Heterogeneity::Gamma(gamma) => Some(gamma.alpha),
             _ => None,

@@ -1,12 +1,16 @@
 //! The files of a run, written gene by gene in the order of the genes, whatever the order in which they were computed.
 
+use super::lengths::Lengths;
 use super::record::{GeneOutcome, GeneRecord, GeneRun, GeneTree, ListedGene};
 use super::report::{GeneReport, GenesReport};
+use super::species_tree::{Difference, SpeciesTree};
 use crate::error::{Error, Result};
 use crate::output::{OutputKind, Part};
+use crate::plan::Plan;
 use crate::runtime::{RunRecord, warn_of_each};
 use crate::steps::replicates::BOOTSTRAPS;
 use std::io::Write;
+use std::path::Path;
 
 /// The trees of the genes.
 pub(super) const GENE_TREES: OutputKind =
@@ -19,8 +23,8 @@ pub(super) const GENE_MODELS: OutputKind =
     OutputKind::new(48, "geneModels", "the models of the genes; can be given as -q");
 
 /// The first line of the table.
-const HEADER: &str = "gene\tfile\ttype\ttaxa\tsites\tpatterns\tgaps\tmodel\tlnL\ttree_length\talpha\tmean_support\t\
-                      zero_length\tline\treplicates\tremarks\n";
+const HEADER: &str = "gene\tfile\ttype\ttaxa\tsites\tpatterns\tgaps\tmodel\tlnL\ttree_length\tlongest_branch\talpha\tmean_support\t\
+                      zero_length\tline\treplicates\trf\trelative_rf\tremarks\n";
 /// What stands in the table where there is no value.
 const NONE: &str = "NA";
 /// Most genes that the message at the end names.
@@ -39,15 +43,26 @@ struct Tables {
     num_columns: usize,
 }
 
-/// Writes all files of a run, and says what became of its genes; `record_of` has what is known of each.
+/// Writes all files of a run, and says what became of its genes; `record_of` has what is known of each, and `gcf_tree` is a tree
+/// with which they are compared.
 ///
 /// # Errors
 /// A file that cannot be written, and what `record_of` fails with.
 pub(super) fn deliver_genes(
     run: &GeneRun,
+    gcf_tree: Option<&Path>,
+    plan: &Plan,
     record: &mut RunRecord,
     mut record_of: impl FnMut(&mut RunRecord, usize) -> Result<GeneRecord>,
 ) -> Result<()> {
+    let mut species_tree = gcf_tree.map(SpeciesTree::read).transpose()?;
+    let mut lengths = Lengths::default();
+    for number in 0..run.genes.len() {
+        let found = record_of(record, number)?;
+        let data_type = found.data.as_ref().map_or("", |data| &data.data_type);
+        lengths.add(data_type, found.tree());
+    }
+    lengths.complete();
     let replicates = run.has_replicates.then(|| record.part(BOOTSTRAPS)).transpose()?;
     let [trees, table, models] =
         [GENE_TREES, GENE_TABLE, GENE_MODELS].map(|kind| record.part(kind));
@@ -63,10 +78,21 @@ pub(super) fn deliver_genes(
         num_columns: 0,
     };
     let mut report = GenesReport::default();
-    let (mut failures, mut reasons) = (Vec::new(), Vec::new());
+    let (mut failures, mut reasons, mut far_out) = (Vec::new(), Vec::new(), Vec::new());
     for (number, gene) in run.genes.iter().enumerate() {
-        let found = record_of(record, number)?;
-        let line = tables.add(gene, &found)?;
+        let mut found = record_of(record, number)?;
+        let remarks = lengths.remarks(number);
+        let named = remarks.iter().map(|remark| format!("gene '{}' is {remark}", gene.name));
+        far_out.extend(named);
+        found.remarks.extend(remarks);
+        let mut difference = None;
+        if let (Some(species_tree), Some(tree)) = (&mut species_tree, found.tree()) {
+            difference = species_tree.compare(&tree.newick, &gene.name)?;
+            if difference.is_none() {
+                found.remarks.push("it has taxa that are not in the tree of --gcf-tree".into());
+            }
+        }
+        let line = tables.add(gene, &found, difference)?;
         match &found.outcome {
             GeneOutcome::Tree(_) => report.with_tree += 1,
             GeneOutcome::Nothing(reason) => {
@@ -78,7 +104,7 @@ pub(super) fn deliver_genes(
                 failures.push(format!("gene '{}' could not be done: {reason}", gene.name));
             }
         }
-        report.each.push(report_of(gene, &found, line));
+        report.each.push(report_of(gene, &found, line, difference));
     }
     let Tables { trees, table, models, replicates, .. } = tables;
     for part in [Some(trees), Some(table), Some(models), replicates].into_iter().flatten() {
@@ -88,6 +114,8 @@ pub(super) fn deliver_genes(
     warn_of_each(record, &summary, reasons);
     let summary = format!("{} genes could not be done (all listed in the log)", failures.len());
     warn_of_each(record, &summary, failures.clone());
+    let summary = format!("{} gene trees are far longer or shorter than others", far_out.len());
+    warn_of_each(record, &summary, far_out);
     let num_genes = run.genes.len();
     let mut text = format!("Trees of {} of {num_genes} genes\n", report.with_tree);
     if report.without_tree > 0 {
@@ -96,6 +124,9 @@ pub(super) fn deliver_genes(
     record.progress.result(&text);
     record.report.seed = run.seed;
     record.report.set_section("genes", &report);
+    if let Some(species_tree) = species_tree {
+        species_tree.deliver(plan, record)?;
+    }
     if !failures.is_empty() {
         record.failure = Some(failure_of(&failures, num_genes));
     }
@@ -117,7 +148,12 @@ fn failure_of(failures: &[String], num_genes: usize) -> Error {
 
 impl Tables {
     /// Adds a gene; returns the line of its tree.
-    fn add(&mut self, gene: &ListedGene, found: &GeneRecord) -> Result<Option<usize>> {
+    fn add(
+        &mut self,
+        gene: &ListedGene,
+        found: &GeneRecord,
+        difference: Option<Difference>,
+    ) -> Result<Option<usize>> {
         let tree = found.tree();
         let replicates = tree.map_or("", |tree| &tree.replicates);
         let first = self.num_replicates + 1;
@@ -134,7 +170,8 @@ impl Tables {
             write(part, replicates)?;
         }
         let line = tree.map(|_| self.num_trees);
-        write(&mut self.table, &row(gene, found, line, &lines))?;
+        let row = row(gene, found, [count(line), lines], difference);
+        write(&mut self.table, &row)?;
         let model = self.model_line(gene, found);
         write(&mut self.models, &model)?;
         Ok(line)
@@ -169,14 +206,23 @@ fn write(part: &mut Part, text: &str) -> Result<()> {
     part.write_all(text.as_bytes()).map_err(|source| part.failed(source))
 }
 
+/// A whole number, or what stands for none.
+fn count(value: Option<usize>) -> String {
+    value.map_or(NONE.to_string(), |value| value.to_string())
+}
+
 /// A number with so many decimals, or what stands for none.
 fn number(value: Option<f64>, decimals: usize) -> String {
     value.map_or(NONE.to_string(), |value| format!("{value:.decimals$}"))
 }
 
 /// The row of a gene in the table.
-fn row(gene: &ListedGene, found: &GeneRecord, line: Option<usize>, replicates: &str) -> String {
-    let count = |value: Option<usize>| value.map_or(NONE.to_string(), |value| value.to_string());
+fn row(
+    gene: &ListedGene,
+    found: &GeneRecord,
+    [line, replicates]: [String; 2],
+    difference: Option<Difference>,
+) -> String {
     let data = found.data.as_ref();
     let typed = data.filter(|data| !data.data_type.is_empty());
     let tree = found.tree();
@@ -192,11 +238,14 @@ fn row(gene: &ListedGene, found: &GeneRecord, line: Option<usize>, replicates: &
         tree.map_or(NONE.into(), |tree| tree.model.clone()),
         number(of_tree(|tree| Some(tree.lnl)), 6),
         number(of_tree(|tree| Some(tree.length)), 6),
+        number(of_tree(|tree| Some(tree.longest)), 6),
         number(of_tree(|tree| tree.alpha), 4),
         number(of_tree(|tree| tree.mean_support), 3),
         number(of_tree(|tree| tree.without_length), 4),
-        count(line),
-        replicates.to_string(),
+        line,
+        replicates,
+        count(difference.map(|one| one.different)),
+        number(difference.and_then(Difference::relative), 4),
         match found.all_remarks() {
             none if none.is_empty() => NONE.into(),
             remarks => remarks.join("; "),
@@ -205,7 +254,12 @@ fn row(gene: &ListedGene, found: &GeneRecord, line: Option<usize>, replicates: &
     cells.join("\t") + "\n"
 }
 
-fn report_of(gene: &ListedGene, found: &GeneRecord, line: Option<usize>) -> GeneReport {
+fn report_of(
+    gene: &ListedGene,
+    found: &GeneRecord,
+    line: Option<usize>,
+    difference: Option<Difference>,
+) -> GeneReport {
     let data = found.data.as_ref();
     let typed = data.filter(|data| !data.data_type.is_empty());
     let tree = found.tree();
@@ -220,8 +274,11 @@ fn report_of(gene: &ListedGene, found: &GeneRecord, line: Option<usize>) -> Gene
         model: tree.map(|tree| tree.model.clone()),
         log_likelihood: tree.map(|tree| tree.lnl),
         tree_length: tree.map(|tree| tree.length),
+        longest_branch: tree.map(|tree| tree.longest),
         mean_support: tree.and_then(|tree| tree.mean_support),
         line,
+        rf: difference.map(|one| one.different),
+        relative_rf: difference.and_then(Difference::relative),
         remarks: found.all_remarks().into_iter().map(String::from).collect(),
     }
 }
