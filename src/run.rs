@@ -33,7 +33,11 @@ pub fn execute(analysis: &Analysis) -> Result<()> {
         false => error.that_goes_on("to begin again on the processor", &plan.processor_command),
     };
     match ended {
-        Ok(()) => record.close(plan).map_err(that_resumes),
+        Ok(()) => {
+            let failure = record.failure.take();
+            record.close(plan).map_err(that_resumes)?;
+            failure.map_or(Ok(()), Err)
+        }
         Err(error) => {
             let error = that_resumes(error);
             record.fail(&error);

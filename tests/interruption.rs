@@ -12,7 +12,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// Number of the tests that call [`survives`].
-const CASES: usize = 10;
+const CASES: usize = 11;
 /// Kills in all of them together; the environment may ask for more.
 const KILLS: usize = 200;
 /// The most kills of one run before it may end.
@@ -162,6 +162,11 @@ fn a_killed_evaluation_ends_the_same() {
 #[test]
 fn killed_replicates_of_unknown_number_end_the_same() {
     survives(&format!("{} -m JC --fast --bootstrap --bs-trees autoFC{{100}}", data("primates")), 6);
+}
+
+#[test]
+fn killed_trees_of_genes_end_the_same() {
+    survives(&format!("genes {} -m GTR+G --fast --bs-trees 2 --alrt 20", data("gappy")), 11);
 }
 
 #[test]

@@ -236,21 +236,23 @@ fn the_tables_of_output_files_are_those_of_the_program() {
 }
 
 /// The sources of the JSON report: every public field of a structure in them is one of the report.
-const REPORTS: [&str; 7] = [
+const REPORTS: [&str; 8] = [
     "src/output/report.rs",
     "src/output/matrix.rs",
     "src/commands/compare/report.rs",
-    "src/commands/concordance/report.rs",
+    "src/commands/genes/report.rs",
     "src/commands/gpu_selftest/report.rs",
     "src/commands/sample/report.rs",
     "src/commands/terrace/report.rs",
+    "src/steps/concordance_report.rs",
 ];
 
 /// Sections of single analyses.
-const SECTIONS: [&str; 8] = [
+const SECTIONS: [&str; 9] = [
     "concordance",
     "consensus_tree",
     "distances",
+    "genes",
     "gpu_selftest",
     "rf_distances",
     "rooted_trees",
@@ -385,6 +387,18 @@ fn files_of_examples() -> Scratch {
     });
     scratch.write("aln.phy", &format!("8 300\n{}", rows.collect::<String>()));
     scratch.write("genes.part", "DNA, first = 1-150\nDNA, second = 151-300\n");
+    std::fs::create_dir(scratch.path().join("loci")).expect("a folder");
+    let names = ["loci/first.phy", "loci/second.phy"];
+    for (name, columns) in names.into_iter().zip([0..150, 150..300]) {
+        // The second gene lacks two taxa.
+        let rows = primates.lines().skip(1).take(if columns.start == 0 { 8 } else { 6 });
+        let rows: Vec<String> = rows
+            .map(|line| line.split_once(' ').expect("a name"))
+            .map(|(taxon, row)| format!("{taxon} {}\n", &row.trim()[columns.clone()]))
+            .collect();
+        scratch.write(name, &format!("{} 150\n{}", rows.len(), rows.concat()));
+    }
+    scratch.write("loci.list", &format!("{}\n", names.join("\n")));
     scratch.write("constraint.nwk", "((Gorilla,Pan),Tarsius_syrichta,Lemur_catta);\n");
     scratch.succeed("--start -s aln.phy -m GTR+G -t rand{20},pars{40} -n made");
     let path = scratch.path().join("made.mlsearch.startTree");

@@ -75,6 +75,9 @@ mod search;
 // Searches, replicates and starting trees under topological constraints.
 mod constraint;
 
+// Many genes in one run: each as a search of its own, faults, shards.
+mod genes;
+
 // Models chosen from the data.
 mod model_selection;
 

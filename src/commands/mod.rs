@@ -10,6 +10,7 @@ mod consensus;
 mod converge;
 mod distance;
 mod evaluate;
+mod genes;
 mod gpu_selftest;
 mod resample;
 mod root;

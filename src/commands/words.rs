@@ -1,8 +1,8 @@
 //! The one table of words.
 
 use super::{
-    Word, bootstrap, compare, concordance, consensus, converge, distance, evaluate, gpu_selftest,
-    resample, root, sample, search, select, simulate, start, support, terrace,
+    Word, bootstrap, compare, concordance, consensus, converge, distance, evaluate, genes,
+    gpu_selftest, resample, root, sample, search, select, simulate, start, support, terrace,
 };
 use crate::output::{OF_EVERY_RUN, OutputKind};
 use crate::plan::Replaces;
@@ -11,6 +11,7 @@ use crate::plan::Replaces;
 pub const WORDS: &[Word] = &[
     search::WORD,
     select::WORD,
+    genes::WORD,
     start::WORD,
     distance::WORD,
     sample::WORD,

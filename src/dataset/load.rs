@@ -95,15 +95,67 @@ impl Loaded {
 /// the trees; [`Error::Io`] for a file that cannot be read at all.
 pub(crate) fn load(plan: &Plan) -> Result<Loaded> {
     let mut faults = Faults::new();
-    let mut choice = ModelChoice::new(&plan.data, &mut faults);
-    choice.is_asked_for = plan.facts.needs.models;
+    let choice = model_choice(plan, &mut faults);
     let path = plan.data.msa.as_deref().expect("the command line was checked");
     let Some(alignment) = collect(read_alignment(path), &mut faults)? else {
         return Err(Error::Input(faults));
     };
     let names_of_rows = alignment.taxa().names().to_vec();
     let alignment = alignment.sorted_by_name();
-    check_size(&alignment, plan, path, &mut faults);
+    let defs = |faults: &mut Faults| read_defs(plan, &alignment, faults);
+    let loaded = load_partitions(plan, &choice, &alignment, &names_of_rows, defs, faults)?;
+    Ok(Loaded { alignment: plan.facts.needs.alignment.then_some(alignment), ..loaded })
+}
+
+/// The same for one gene that has an alignment of its own, as if a file had this alone: its rows are in the order of their
+/// names.
+///
+/// # Errors
+/// As of [`load`].
+pub(super) fn load_gene(plan: &Plan, alignment: &Alignment, def: PartitionDef) -> Result<Loaded> {
+    let mut faults = Faults::new();
+    let choice = model_choice(plan, &mut faults);
+    let names = alignment.taxa().names();
+    load_partitions(plan, &choice, alignment, names, |_| Ok(vec![def]), faults)
+}
+
+/// The taxa that have data in a partition, by their numbers.
+///
+/// # Errors
+/// [`Error::Input`] with the faults of its model and its characters.
+pub(super) fn taxa_of(
+    plan: &Plan,
+    alignment: &Alignment,
+    def: &PartitionDef,
+) -> Result<Vec<usize>> {
+    let mut faults = Faults::new();
+    let choice = model_choice(plan, &mut faults);
+    let builder = Builder { plan, alignment, choice: &choice, weights: None };
+    match builder.build(def.clone(), &mut faults, &mut Remarks::default()) {
+        Some(built) if faults.is_empty() => Ok(built.partition.patterns.tip_taxa),
+        _ => Err(Error::Input(faults)),
+    }
+}
+
+/// What the command line says about models; what is wrong joins the faults.
+fn model_choice(plan: &Plan, faults: &mut Faults) -> ModelChoice {
+    let mut choice = ModelChoice::new(&plan.data, faults);
+    choice.is_asked_for = plan.facts.needs.models;
+    choice
+}
+
+/// Data and models of the partitions of an alignment, whose rows are in the order of their names, and all else that a run
+/// reads.
+fn load_partitions(
+    plan: &Plan,
+    choice: &ModelChoice,
+    alignment: &Alignment,
+    names_of_rows: &[String],
+    defs: impl FnOnce(&mut Faults) -> Result<Vec<PartitionDef>>,
+    mut faults: Faults,
+) -> Result<Loaded> {
+    let path = plan.data.msa.as_deref().expect("the command line was checked");
+    check_size(alignment, plan, path, &mut faults);
     // Nothing more is worth the time and memory that a long alignment of few taxa takes.
     if !faults.is_empty() && alignment.num_sites() > MANY_SITES {
         return Err(Error::Input(faults));
@@ -113,7 +165,7 @@ pub(crate) fn load(plan: &Plan) -> Result<Loaded> {
         let note = "3 taxa have only one tree, which is evaluated without a search";
         remarks.notes.push(note.into());
     }
-    let defs = read_defs(plan, &alignment, &mut faults)?;
+    let defs = defs(&mut faults)?;
     let (mut partitions, mut brlen_scalers) = (Vec::new(), Vec::new());
     let mut candidates = Vec::new();
     let weights = match &plan.data.site_weights {
@@ -121,8 +173,7 @@ pub(crate) fn load(plan: &Plan) -> Result<Loaded> {
         None => None,
     };
     remarks.notes.extend(weights.as_ref().map(SiteWeights::describe));
-    let builder =
-        Builder { plan, alignment: &alignment, choice: &choice, weights: weights.as_ref() };
+    let builder = Builder { plan, alignment, choice, weights: weights.as_ref() };
     for def in defs {
         if let Some(built) = builder.build(def, &mut faults, &mut remarks) {
             partitions.push(built.partition);
@@ -173,7 +224,7 @@ pub(crate) fn load(plan: &Plan) -> Result<Loaded> {
     let views: Vec<(&Patterns, &[u32])> =
         partitions.iter().map(|p| (&p.patterns, p.sites.as_slice())).collect();
     let report = AlignmentSummary::new(&taxa, &views);
-    remarks.warnings.extend(suspicions(&alignment, &partitions));
+    remarks.warnings.extend(suspicions(alignment, &partitions));
     remark(&taxa, &partitions, &report, &mut remarks);
     if plan.data.auto_criterion.is_some() && candidates.iter().all(Option::is_none) {
         remarks
@@ -210,7 +261,7 @@ pub(crate) fn load(plan: &Plan) -> Result<Loaded> {
         constraint,
         partition_trees: partition_trees.map(|trees| in_order(trees, &by_name)),
         root,
-        alignment: plan.facts.needs.alignment.then_some(alignment),
+        alignment: None,
         remarks,
     })
 }
@@ -293,7 +344,12 @@ fn check_size(alignment: &Alignment, plan: &Plan, path: &Path, faults: &mut Faul
     faults.push(Fault::new(Place::file(name_of(path)), message));
 }
 
-fn read_defs(plan: &Plan, alignment: &Alignment, faults: &mut Faults) -> Result<Vec<PartitionDef>> {
+/// The partitions of the partition file, or the whole alignment.
+pub(super) fn read_defs(
+    plan: &Plan,
+    alignment: &Alignment,
+    faults: &mut Faults,
+) -> Result<Vec<PartitionDef>> {
     let Some(path) = &plan.data.partitions else {
         return Ok(whole_alignment(alignment.num_sites(), ""));
     };

@@ -29,6 +29,13 @@ impl Growing {
         Growing(Mutex::new(Lines { path, replaced, file, next, waiting, has_failed: false }))
     }
 
+    /// A file that is not written.
+    pub(crate) fn nowhere() -> Self {
+        let growing = Growing::new(PathBuf::new(), Vec::new());
+        growing.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).has_failed = true;
+        growing
+    }
+
     /// A line is known. If it cannot be written, the file no longer grows; that the disk is full is told at the end
     /// of the run, when this is known of the whole file.
     pub(crate) fn add(&self, number: usize, line: String) {

@@ -51,10 +51,10 @@ impl OutputKind {
 }
 
 /// The record of the run.
-pub(crate) const LOG: OutputKind = OutputKind::new(35, "log", "a detailed record of the run");
+pub(crate) const LOG: OutputKind = OutputKind::new(90, "log", "a detailed record of the run");
 
 /// All results, for programs.
-pub(crate) const JSON: OutputKind = OutputKind::new(36, "json", "all results, for programs");
+pub(crate) const JSON: OutputKind = OutputKind::new(91, "json", "all results, for programs");
 
 /// What an interrupted run is resumed from; removed at its end.
 pub(crate) const CHECKPOINT: OutputKind =

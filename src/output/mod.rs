@@ -26,5 +26,6 @@ pub(crate) use report::{
     Report, SelectionReport, SupportReport, TestedTree, TopologyTestsReport, TreeReport,
     UndeterminedEdge, VerdictReport,
 };
+pub(crate) use status::Tally;
 pub(crate) use svg::{Panel, Series, draw};
 pub(crate) use tables::{pairs, table};

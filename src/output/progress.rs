@@ -5,7 +5,7 @@
 //! The *log* gets all events without times, so that its bytes depend on the computation only, except for
 //! lines that begin with [`RUN_MARKER`]: these have the command, the machine and the timings.
 
-use super::status::{Status, format_elapsed};
+use super::status::{Status, Tally, format_elapsed};
 use crate::observer::{Advance, Event, Observer};
 use std::collections::VecDeque;
 use std::io::{IsTerminal, Write};
@@ -157,6 +157,11 @@ impl Progress {
         self.stage = Some((name.to_string(), now));
         self.board.screen().status.begin_stage(name, then, now);
         self.log.lines("", name);
+    }
+
+    /// So many of many are done.
+    pub(crate) fn count(&mut self, tally: Tally) {
+        self.board.screen().status.count(tally);
     }
 
     fn end_stage(&mut self) {

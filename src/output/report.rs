@@ -51,9 +51,9 @@ pub(crate) struct Report {
     /// Ancestral states of the best tree, where they were reconstructed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ancestral: Option<AncestralReport>,
-    /// What only one analysis reports: its name, and its value as indented JSON.
+    /// What only few analyses report: names, and values as indented JSON.
     #[serde(skip)]
-    section: Option<(&'static str, String)>,
+    sections: Vec<(&'static str, String)>,
     /// Edges of the best tree whose length no partition determines.
     pub undetermined_edges: Vec<UndeterminedEdge>,
     /// What the user should know before relying on the result.
@@ -384,7 +384,7 @@ impl Serialize for Timings {
     }
 }
 
-/// What follows the section of an analysis.
+/// What follows the sections of an analysis.
 const AFTER_SECTION: &str = "\n  \"undetermined_edges\":";
 
 /// Indented JSON.
@@ -410,15 +410,15 @@ impl Report {
         }
     }
 
-    /// Adds the section of an analysis, which has only one.
+    /// Adds a section of an analysis.
     pub(crate) fn set_section(&mut self, name: &'static str, value: &impl Serialize) {
-        self.section = Some((name, pretty(value)));
+        self.sections.push((name, pretty(value)));
     }
 
     /// The report as indented JSON, with a final newline.
     pub(crate) fn to_json(&self) -> String {
         let mut text = pretty(self);
-        if let Some((name, value)) = &self.section {
+        for (name, value) in &self.sections {
             // Line breaks inside texts are escaped: all others are of the indentation.
             let value = value.replace('\n', "\n  ");
             let at = text.find(AFTER_SECTION).unwrap_or(text.len());

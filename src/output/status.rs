@@ -19,6 +19,24 @@ pub(super) struct Status {
     phase: Option<String>,
     advance: Advance,
     best_lnl: Option<f64>,
+    tally: Option<Tally>,
+}
+
+/// How many of many are done, each of which is a computation of its own.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Tally {
+    /// What several are called: "genes".
+    pub noun: &'static str,
+    /// How many are done.
+    pub done: usize,
+    /// How many of these were done before this run.
+    pub before: usize,
+    /// How many there are.
+    pub total: usize,
+    /// How many of those that are done have remarks.
+    pub with_remarks: usize,
+    /// Share of the work that is done of what was left when this run began.
+    pub share: f64,
 }
 
 #[derive(Debug)]
@@ -54,9 +72,18 @@ impl Status {
         self.advance = advance;
     }
 
+    /// So many of many are done.
+    pub(super) fn count(&mut self, tally: Tally) {
+        self.advance = Advance { whole: Some(tally.share), ..Advance::default() };
+        self.tally = Some(tally);
+    }
+
     /// The line, without the time that has passed; `None` before the first stage.
     pub(super) fn line(&self, now: Instant) -> Option<String> {
         let stage = self.stage.as_ref()?;
+        if let Some(tally) = &self.tally {
+            return Some(self.line_of_many(tally, stage, now));
+        }
         let mut line = match (self.advance.pieces, &self.phase) {
             (Some((noun, done, total)), phase) => {
                 let phase = phase.as_ref().map_or(String::new(), |phase| format!(": {phase}"));
@@ -80,12 +107,43 @@ impl Status {
         Some(line)
     }
 
+    fn line_of_many(&self, tally: &Tally, stage: &RunStage, now: Instant) -> String {
+        let Tally { noun, done, before, total, with_remarks, .. } = *tally;
+        let mut line = format!("{} of {} {noun}", with_blanks(done), with_blanks(total));
+        let seconds = now.saturating_duration_since(stage.since).as_secs_f64();
+        let rate = (done - before) as f64 / seconds.max(1.0);
+        if rate > 0.0 {
+            let decimals = if rate < 10.0 { 1 } else { 0 };
+            line.push_str(&format!(" · {rate:.decimals$} {noun}/s"));
+        }
+        if let Some(left) = self.time_left(stage, now) {
+            line.push_str(&format!(" · {}", about(left)));
+        }
+        if with_remarks > 0 {
+            line.push_str(&format!(" · {} with remarks", with_blanks(with_remarks)));
+        }
+        line
+    }
+
     /// Time that the rest of the stage will take, at the speed of the part that is done.
     fn time_left(&self, stage: &RunStage, now: Instant) -> Option<Duration> {
         let share = self.advance.whole.filter(|share| (MIN_SHARE..1.0).contains(share))?;
         let elapsed = now.saturating_duration_since(stage.since);
         (elapsed >= MIN_ELAPSED).then(|| elapsed.mul_f64((1.0 - share) / share))
     }
+}
+
+/// `1 204`
+fn with_blanks(number: usize) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(' ');
+        }
+        text.push(digit);
+    }
+    text
 }
 
 /// `-197,592.8`
@@ -154,6 +212,26 @@ mod tests {
         });
         assert_eq!(status.line(after(56)).unwrap(), "replicate 8 of 100 · about 80 s left");
         assert_eq!(status.line(after(52)).unwrap(), "replicate 8 of 100");
+    }
+
+    #[test]
+    fn of_many_the_line_says_how_many_and_how_fast() {
+        let start = Instant::now();
+        let mut status = Status::default();
+        status.begin_stage("genes", None, start);
+        let tally = Tally {
+            noun: "genes",
+            done: 1204,
+            before: 4,
+            total: 2000,
+            with_remarks: 3,
+            share: 0.6,
+        };
+        status.count(tally);
+        let line = status.line(start + Duration::from_secs(2000)).unwrap();
+        assert_eq!(line, "1 204 of 2 000 genes · 0.6 genes/s · about 22 min left · 3 with remarks");
+        status.count(Tally { done: 4, with_remarks: 0, share: 0.0, ..tally });
+        assert_eq!(status.line(start).unwrap(), "4 of 2 000 genes");
     }
 
     #[test]

@@ -13,7 +13,7 @@ mod reading;
 mod refusals;
 mod values;
 
-pub(crate) use data::{DataArgs, ModelIs, NO_MODEL, Switch, not_used};
+pub(crate) use data::{AutoCriterion, DataArgs, ModelIs, NO_MODEL, Switch, not_used};
 pub(crate) use facts::{
     Facts, IdenticalSequences, LEAST_TAXA_OF_REPLICATES, MemoryPlan, Needs, Replaces, Workload,
 };

@@ -36,6 +36,8 @@ pub(crate) struct Cost {
     pub engine_data_bytes: u64,
     /// Bytes of the columns as parsimony sees them, with a view along every edge in both directions.
     pub parsimony_bytes: u64,
+    /// Work of a sweep over all branches, in proportion to that of other data.
+    pub sweep: u64,
 }
 
 impl Cost {
@@ -60,6 +62,7 @@ impl Cost {
             let classes = (tips + num_allocated_clvs(tips)) * rows * size_of::<Code>();
             let sumtables = lens.len() * BLOCK * (dims.row() * 8 + 4);
             cost.engine_data_bytes += (classes + 3 * rows * 8 + sumtables) as u64;
+            cost.sweep += (rows * dims.row() * states * tips) as u64;
             cost.parsimony_bytes += (4 * tips * patterns.num_sites * states / 8) as u64;
         }
         cost
@@ -94,6 +97,11 @@ impl Cost {
         }
     }
 
+    /// Work of a search and of what follows it, in proportion to that of other data.
+    pub(crate) fn search_work(&self, num_taxa: usize) -> f64 {
+        self.sweep as f64 * sweeps_of_search(num_taxa)
+    }
+
     /// Bytes that all jobs at a time share, beyond what the program already takes.
     pub(crate) fn shared_bytes(&self) -> u64 {
         BASE_BYTES
@@ -113,8 +121,7 @@ impl Calibration {
     /// Seconds of processor time that a search takes. Fitted to default and `--fast` searches of 80 published alignments
     /// of 20 to 378 taxa, of which nine in ten took from half to twice as long.
     pub(crate) fn search_seconds(&self, effort: SearchEffort, num_taxa: usize) -> f64 {
-        // In sweeps over all branches.
-        let normal = 116.0 + 0.18 * num_taxa as f64;
+        let normal = sweeps_of_search(num_taxa);
         self.seconds
             * match effort {
                 SearchEffort::Fast => 56.0,
@@ -128,6 +135,11 @@ impl Calibration {
     pub(crate) fn evaluation_seconds(&self) -> f64 {
         15.0 * self.seconds
     }
+}
+
+/// How many sweeps over all branches take as long as a default search.
+fn sweeps_of_search(num_taxa: usize) -> f64 {
+    116.0 + 0.18 * num_taxa as f64
 }
 
 /// `1.5 GiB`

@@ -1,5 +1,5 @@
 //! What analyses stand on while they run: threads and engine (`resources`), a calibration (`calibration`) and estimates of memory and
-//! time (`cost`), independent jobs (`jobs`), what each of them works with (`job_context`) and their
+//! time (`cost`), independent jobs (`jobs`), computations of different sizes (`deal`), what each of them works with (`job_context`) and their
 //! progress (`jobs_progress`), the file that an interrupted run resumes from (`checkpoint`), signals (`interrupt`), messages and results
 //! (`record`), and all of it together with the data (`session`).
 
@@ -7,6 +7,7 @@ mod calibration;
 #[doc(hidden)]
 pub mod checkpoint;
 mod cost;
+mod deal;
 pub(crate) mod interrupt;
 mod job_context;
 mod jobs;
@@ -16,11 +17,14 @@ mod resources;
 mod session;
 
 pub(crate) use calibration::{Calibration, GAPS, first_tree};
+pub(crate) use checkpoint::fingerprint::{hash_of_data, identify_many};
+pub(crate) use checkpoint::{Key, Kind};
 pub(crate) use cost::{Cost, format_bytes, format_seconds};
+pub(crate) use deal::{Dealt, Task, deal};
 pub(crate) use job_context::JobContext;
 pub(crate) use jobs::Jobs;
 pub(crate) use record::RunRecord;
 pub(crate) use resources::{
-    Resources, Shares, allowed_threads, thread_pool, useful_threads, with_threads,
+    Resources, Shares, allowed_threads, free_memory, thread_pool, useful_threads, with_threads,
 };
 pub(crate) use session::{Session, Setup, describe_data, warn_of_each};

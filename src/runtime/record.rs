@@ -1,12 +1,11 @@
 //! [`RunRecord`]: the messages and results of a run, from its first line to its last file.
 
+use super::checkpoint::Identity;
 use super::checkpoint::file::Checkpoint;
-use super::checkpoint::fingerprint::identify;
 use super::interrupt;
 use super::job_context::JobContext;
 use super::jobs::Jobs;
 use super::resources::Shares;
-use crate::dataset::Loaded;
 use crate::error::{Error, Result};
 use crate::output::{CHECKPOINT, JSON, LAST_TREE, LOG};
 use crate::output::{Growing, OutputFiles, OutputKind, Part, Progress, Report, Request, pairs};
@@ -24,7 +23,11 @@ pub(crate) struct RunRecord {
     pub report: Report,
     /// The checkpoint, of a run that can be resumed.
     pub checkpoint: Option<Checkpoint>,
+    /// Why the run is a failure although all of its results are written.
+    pub failure: Option<Error>,
     files: OutputFiles,
+    /// Results, where they are kept in memory.
+    kept: Option<Vec<(OutputKind, Vec<u8>)>>,
     written: Vec<(OutputKind, PathBuf)>,
     begun: bool,
 }
@@ -50,21 +53,47 @@ impl RunRecord {
             progress: Progress::on_terminal(quiet),
             report: Report::new(&plan.command_line, plan.seed),
             checkpoint: None,
+            failure: None,
             files,
+            kept: None,
             written: Vec::new(),
             begun: false,
         })
     }
 
-    /// Opens the checkpoint of a run on these data, which resumes an unfinished one if it is the same.
+    /// The record of one of many computations of a run: it shows nothing, and keeps its results in memory.
+    ///
+    /// # Errors
+    /// None.
+    pub(crate) fn in_memory(plan: &Plan) -> Result<Self> {
+        let [shown, results] = [std::io::sink(), std::io::sink()].map(Box::new);
+        Ok(RunRecord {
+            progress: Progress::new(shown, results, false, true),
+            report: Report::new(&plan.command_line, plan.seed),
+            checkpoint: None,
+            files: OutputFiles::reserve(Request::default())?,
+            kept: Some(Vec::new()),
+            written: Vec::new(),
+            begun: true,
+            failure: None,
+        })
+    }
+
+    /// A result that was kept in memory.
+    pub(crate) fn kept(&self, kind: OutputKind) -> Option<&str> {
+        let found = self.kept.iter().flatten().find(|kept| kept.0 == kind);
+        found.and_then(|(_, bytes)| std::str::from_utf8(bytes).ok())
+    }
+
+    /// Opens the checkpoint of a run of this identity, which resumes an unfinished one if it is the same.
     ///
     /// # Errors
     /// The checkpoint of another run, or a damaged one; results that are not its own.
-    pub(crate) fn open_checkpoint(&mut self, plan: &Plan, loaded: &Loaded) -> Result<()> {
+    pub(crate) fn open_checkpoint(&mut self, plan: &Plan, identity: Identity) -> Result<()> {
         let paths = [CHECKPOINT, LAST_TREE].map(|kind| self.files.path(kind));
         let (checkpoint, begun) = Checkpoint::open(
             paths,
-            identify(plan, loaded),
+            identity,
             self.files.is_unfinished(),
             self.files.replaces(),
             self.progress.terminal(),
@@ -135,6 +164,13 @@ impl RunRecord {
         kind: OutputKind,
         write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
     ) -> Result<()> {
+        if let Some(kept) = &mut self.kept {
+            let mut bytes = Vec::new();
+            let failed = |source| Error::Io { path: kind.suffix().into(), source, writing: true };
+            write(&mut bytes).map_err(failed)?;
+            kept.push((kind, bytes));
+            return Ok(());
+        }
         let mut part = self.part(kind)?;
         write(&mut part).map_err(|source| part.failed(source))?;
         self.complete(part)
@@ -197,6 +233,9 @@ impl RunRecord {
     /// # Errors
     /// A file that is not the run's own.
     pub(crate) fn grow(&mut self, kind: OutputKind) -> Result<Growing> {
+        if self.kept.is_some() {
+            return Ok(Growing::nowhere());
+        }
         if let Some(checkpoint) = &self.checkpoint {
             checkpoint.begin_file(kind)?;
         }

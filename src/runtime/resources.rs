@@ -13,7 +13,7 @@ use crate::likelihood::{
 use crate::model::Model;
 use crate::parallel::{UnitCost, available_cores, available_memory, deal, loads_of, used_memory};
 use crate::partition::Partition;
-use crate::plan::{Plan, Threads, TreeSource};
+use crate::plan::{MemoryPlan, Plan, Threads, TreeSource};
 use crate::tree::Tree;
 
 /// Pattern rows (as [`count_rows`] counts them) below which another thread costs more than it saves.
@@ -184,6 +184,24 @@ impl Resources {
         choose_engine(&self.engine).expect("the engine was found when the run began")
     }
 
+    /// These, with the memory and the GPUs that the analysis wants to be planned.
+    ///
+    /// # Errors
+    /// As of [`Resources::within_memory`].
+    pub(crate) fn planned(
+        self,
+        plan: &Plan,
+        loaded: &Loaded,
+    ) -> Result<(Self, Option<Calibration>)> {
+        match plan.facts.workload.memory {
+            MemoryPlan::Own => Ok((self, None)),
+            MemoryPlan::Jobs | MemoryPlan::Chains(_) => {
+                let (resources, calibration) = self.within_memory(plan, loaded)?;
+                Ok((resources.with_room_on_gpus(&loaded.partitions), calibration))
+            }
+        }
+    }
+
     /// These, with no more jobs at a time than fit into memory, or into what the user allows, as a short
     /// calibration says if there is not plenty. If not even one does, its CLVs get what there is.
     ///
@@ -196,10 +214,8 @@ impl Resources {
     ) -> Result<(Self, Option<Calibration>)> {
         let cost = Cost::of_data(loaded);
         let used = used_memory().unwrap_or(0);
+        let Some(free) = free_memory(plan, used) else { return Ok((self, None)) };
         let allowed = plan.run.memory.map(|allowed| allowed.saturating_sub(used));
-        let Some(free) = available_memory().into_iter().chain(allowed).min() else {
-            return Ok((self, None));
-        };
         let is_users_limit = allowed == Some(free);
         let free = free.saturating_sub(cost.shared_bytes());
         let beside = cost.bytes_beside_engine(plan);
@@ -277,7 +293,11 @@ impl Resources {
         let threads = allowed_threads(plan);
         let at_once = threads.min(num_jobs).min(self.jobs_in_memory).max(1);
         if num_jobs == 1 || at_once < threads && self.threads() > at_once {
-            let resources = self.with_companions(threads);
+            let resources = match plan.facts.workload.memory {
+                MemoryPlan::Jobs => self.with_companions(threads),
+                // It is not known for how many there is memory.
+                MemoryPlan::Own | MemoryPlan::Chains(_) => self,
+            };
             Shares { jobs: 1, parts: 1, resources }
         } else {
             let engine = EngineOptions { threads: 1, ..self.engine };
@@ -350,6 +370,12 @@ impl Resources {
         let clv_bytes = self.engine.clv_bytes.filter(|_| !self.is_on_gpus());
         EngineOptions { clv_bytes, ..self.engine }
     }
+}
+
+/// Bytes that a run that has used so many may still take: what is free, or what the user allows; `None` if neither is known.
+pub(crate) fn free_memory(plan: &Plan, used: u64) -> Option<u64> {
+    let allowed = plan.run.memory.map(|allowed| allowed.saturating_sub(used));
+    available_memory().into_iter().chain(allowed).min()
 }
 
 /// The fastest way to share the threads among at most `most` jobs at the same time.

@@ -1,5 +1,6 @@
 //! What the commands that compute likelihoods have in common: data, resources, and the record of the run.
 
+use super::checkpoint::fingerprint::identify;
 use super::cost::format_bytes;
 use super::jobs::Jobs;
 use super::record::RunRecord;
@@ -14,7 +15,7 @@ use crate::observer::{Event, Observer};
 use crate::output::{AlignmentReport, table};
 use crate::parsimony::ParsimonyData;
 use crate::partition::Partition;
-use crate::plan::{IdenticalSequences, MemoryPlan, Plan, Workload};
+use crate::plan::{IdenticalSequences, Plan};
 use crate::search::SearchEffort;
 use crate::tree::{Constraint, NewickOptions, Tree, write_newick};
 use serde::Serialize;
@@ -56,18 +57,23 @@ impl<'a> Session<'a> {
     /// Refused input, or kernels that this machine lacks.
     pub(crate) fn start(plan: &'a Plan, record: &'a mut RunRecord) -> Result<Self> {
         record.progress.stage("reading", None);
-        let loaded = load(plan)?;
+        Self::of_data(plan, record, load(plan)?)
+    }
+
+    /// The same for data that were read before.
+    ///
+    /// # Errors
+    /// Kernels that this machine lacks, too little memory, or the checkpoint of another run.
+    pub(crate) fn of_data(
+        plan: &'a Plan,
+        record: &'a mut RunRecord,
+        loaded: Loaded,
+    ) -> Result<Self> {
         let (resources, warning) = Resources::new(plan, &loaded.partitions)?;
-        let Workload { memory, identical, .. } = plan.facts.workload;
-        let (resources, calibration) = match memory {
-            MemoryPlan::Own => (resources, None),
-            MemoryPlan::Jobs | MemoryPlan::Chains(_) => {
-                let (resources, calibration) = resources.within_memory(plan, &loaded)?;
-                (resources.with_room_on_gpus(&loaded.partitions), calibration)
-            }
-        };
+        let identical = plan.facts.workload.identical;
+        let (resources, calibration) = resources.planned(plan, &loaded)?;
         if plan.facts.resumes {
-            record.open_checkpoint(plan, &loaded)?;
+            record.open_checkpoint(plan, identify(plan, &loaded))?;
         }
         record.begin()?;
         let (progress, report) = (&mut record.progress, &mut record.report);

@@ -2,7 +2,8 @@
 //! (`optimize`), replicates (`replicates`, `bootstopping`), and what is delivered of them: results, recomputed from scratch and checked (`outcome`), as
 //! files and report (`results`) and as text (`summary`), with the support of branches (`support`, `branch_tests`), the agreement of
 //! searches (`agreement`), free branches (`terrace`), what a constraint costs (`contradiction`), the tests of evaluated trees
-//! (`tested_trees`), and ancestral states (`ancestral`, `ancestral_tables`). What a run would take is described by
+//! (`tested_trees`), and ancestral states (`ancestral`, `ancestral_tables`). All steps of a search are in `whole_search`; `concordance` and `concordance_report` are what gene trees and
+//! sites say of a tree. What a run would take is described by
 //! `dry_run`.
 
 mod agreement;
@@ -11,6 +12,8 @@ pub(crate) mod ancestral_tables;
 mod bootstopping;
 pub(crate) mod branch_tests;
 pub(crate) mod climb;
+pub(crate) mod concordance;
+mod concordance_report;
 mod contradiction;
 pub(crate) mod distance_memory;
 pub(crate) mod distance_tally;
@@ -28,6 +31,7 @@ mod summary;
 pub(crate) mod support;
 mod terrace;
 pub(crate) mod tested_trees;
+pub(crate) mod whole_search;
 
 pub(crate) use ancestral_tables::{ProbabilityTable, deliver_changes, deliver_states};
 pub(crate) use bootstopping::Bootstopping;

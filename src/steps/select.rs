@@ -45,8 +45,7 @@ pub(crate) fn select_models(mut session: Session) -> Result<Session> {
     // The memory and the useful threads depend on the models.
     let setup = &mut session.setup;
     let resources = Resources::new(setup.plan, &setup.loaded.partitions)?.0;
-    let (resources, _) = resources.within_memory(setup.plan, &setup.loaded)?;
-    setup.resources = resources.with_room_on_gpus(&setup.loaded.partitions);
+    setup.resources = resources.planned(setup.plan, &setup.loaded)?.0;
     session.record.report.run.threads = setup.resources.threads();
     Ok(session)
 }

@@ -115,6 +115,17 @@ pub(crate) fn draw_support(
     draw_labelled(Drawing::of_tree(tree, |_| None), support, taxa, root)
 }
 
+/// The same without these inner branches, so that the nodes at their ends become one.
+pub(crate) fn draw_collapsed(
+    tree: &Tree,
+    support: &BranchSupport,
+    taxa: &Taxa,
+    is_left_out: impl Fn(usize) -> bool,
+) -> Drawn {
+    let drawing = Drawing::of_tree(tree, |_| None).without(is_left_out);
+    draw_labelled(drawing, support, taxa, None)
+}
+
 fn draw_labelled(
     drawing: Drawing,
     support: &BranchSupport,

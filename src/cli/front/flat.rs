@@ -34,7 +34,7 @@ Examples:
   mlsearch simulate --tree rand{50} --model JC+G4{0.5} --sites 1000 --prefix sim
       sequences simulated along a random tree
 
-Guides (mlsearch help WORD --guide): search, select, start, distance,
+Guides (mlsearch help WORD --guide): search, select, genes, start, distance,
   sample, bootstrap, support, concordance, terrace, evaluate, compare,
   consensus, root, simulate, gpu-selftest, data, run, differences
 

@@ -7,6 +7,9 @@ use super::flat::{Vocabulary, option_of, vocabulary};
 use super::peers;
 use crate::commands::find_word;
 
+/// The option, by its identifier, that takes all values that follow it.
+const OF_SEVERAL: &str = "merge";
+
 /// One option with its value, or one word that belongs to no option.
 #[derive(Debug, Clone)]
 pub(super) struct Typed {
@@ -66,7 +69,8 @@ impl Typed {
 pub(super) fn lex(words: &[String]) -> Vec<Typed> {
     let mut read = Vec::new();
     let mut rest = words;
-    // A word without a dash in front is a value: no option of ours takes more than one. A dash alone is standard input.
+    // A word without a dash in front is a value: no option of ours but --merge takes more than one. A dash alone is standard
+    // input.
     let is_value =
         |word: &String| !word.starts_with('-') || word == "-" || word.parse::<f64>().is_ok();
     if let Some(word) = words.first().and_then(|first| find_word(first)) {
@@ -101,7 +105,19 @@ pub(super) fn lex(words: &[String]) -> Vec<Typed> {
             typed.typed.push(next.clone());
             rest = &after[1..];
         }
+        let repeated =
+            (typed.kind == WordKind::Own(OF_SEVERAL.into())).then(|| typed.words[0].clone());
         read.push(typed);
+        // A shell makes several words of a pattern of file names: each is the value of an option of its own.
+        while let (Some(option), Some((next, after))) = (&repeated, rest.split_first())
+            && is_value(next)
+        {
+            let option = option.split('=').next().unwrap_or(option).to_string();
+            let (words, typed) = (vec![option, next.clone()], vec![next.clone()]);
+            let kind = WordKind::Own(OF_SEVERAL.into());
+            read.push(Typed { kind, value: Some(next.clone()), words, typed });
+            rest = after;
+        }
     }
     read
 }
@@ -202,6 +218,7 @@ mod tests {
             ("bsmsa -s a", &["word resample", "own msa=a"]),
             ("-te -s a", &["own tree=e", "own msa=a"]),
             ("--boot --all", &["own bootstrap", "own all"]),
+            ("genes --merge a b -n x", &["word genes", "own merge=a", "own merge=b", "own name=x"]),
         ] {
             assert_eq!(split(line), expected, "{line}");
         }

@@ -1,9 +1,9 @@
 //! The options of `concordance`.
 
 use super::run::Concordance;
-use super::tables::CONCORDANCE;
 use crate::commands::{Analysis, Group, Word, guide};
 use crate::plan::{DataArgs, DataOptions, ModelIs, OutputArgs, Reading, RunArgs, parse_count};
+use crate::steps::concordance::CONCORDANCE;
 use crate::steps::support::SUPPORT;
 use clap::{ArgMatches, Args, FromArgMatches};
 use std::path::PathBuf;

@@ -1,16 +1,15 @@
 //! `--gcf`, `--scf`: how many gene trees, and how many sites, agree with the branches of a tree.
 
-use super::tables::CONCORDANCE;
-use super::tables::{Found, deliver_concordance};
-use crate::bootstrap::{
-    SiteStates, SupportKind, clades_around, gene_concordance, site_concordance,
-};
+use crate::bootstrap::{SiteStates, SupportKind, clades_around, site_concordance};
 use crate::commands::Command;
 use crate::dataset::{Loaded, own_taxa, read_gene_trees, read_one_tree};
 use crate::error::Result;
 use crate::plan::{Facts, Needs, Plan};
 use crate::runtime::{RunRecord, Session, with_threads};
 use crate::steps::BranchSupport;
+use crate::steps::concordance::{
+    CONCORDANCE, Found, add_gene_concordance, by_edge, deliver_concordance,
+};
 use crate::steps::dry_run::{describe_data_alone, describe_files};
 use crate::steps::support::SUPPORT;
 use crate::taxa::Taxa;
@@ -72,20 +71,9 @@ fn concordance(plan: &Plan, options: &Concordance, record: &mut RunRecord) -> Re
     let branches = clades_around(&tree);
     let mut support = BranchSupport::default();
     let mut found = Found { has_lengths, genes: None, sites: None };
-    let by_edge = |factors: Vec<Option<f64>>| {
-        let mut values = vec![None; tree.num_edges()];
-        for (branch, factor) in branches.iter().zip(factors) {
-            values[branch.edge.index()] = factor;
-        }
-        values
-    };
     if let Some(path) = &options.gene_trees {
         let genes = read_gene_trees(path, &taxa, &file)?;
-        let counts = with_threads(plan, || gene_concordance(&branches, &genes));
-        let factors = counts.iter().map(|count| count.factor()).collect();
-        let source = format!("{} gene trees", genes.len());
-        support.push(SupportKind::GeneConcordance, by_edge(factors), source);
-        found.genes = Some(branches.iter().map(|branch| branch.edge).zip(counts).collect());
+        add_gene_concordance(&tree, &branches, &genes, plan, (&mut support, &mut found));
     }
     if let (Some(quartets), Some(loaded)) = (options.quartets, &loaded) {
         let patterns = loaded.partitions.iter().map(|partition| &partition.patterns);
@@ -93,7 +81,7 @@ fn concordance(plan: &Plan, options: &Concordance, record: &mut RunRecord) -> Re
         let means = with_threads(plan, || site_concordance(&branches, &sites, quartets, plan.seed));
         let factors = means.iter().map(|mean| mean.factor()).collect();
         let source = format!("the sites of {quartets} quartets of each");
-        support.push(SupportKind::SiteConcordance, by_edge(factors), source);
+        support.push(SupportKind::SiteConcordance, by_edge(&tree, &branches, factors), source);
         found.sites = Some(branches.iter().map(|branch| branch.edge).zip(means).collect());
     }
     deliver_concordance(&tree, &support, &found, &taxa, record)

@@ -103,6 +103,17 @@ impl Alignment {
         Alignment { taxa, rows, num_sites, file, lines }
     }
 
+    /// These columns of these rows, both given by their numbers, as an alignment of its own.
+    ///
+    /// # Panics
+    /// If a row or a column is not there.
+    pub fn part(&self, rows: &[usize], columns: &[u32]) -> Self {
+        let names = rows.iter().map(|&row| self.taxa.name(row).to_string()).collect();
+        let cells = |row: &[u8]| columns.iter().map(|&column| row[column as usize]).collect();
+        let rows = rows.iter().map(|&row| cells(&self.rows[row])).collect();
+        Alignment::new(Taxa::new(names).expect("the names differ"), rows)
+    }
+
     /// The taxa, in the order of the rows.
     pub fn taxa(&self) -> &Taxa {
         &self.taxa
@@ -152,6 +163,15 @@ mod tests {
         let found: Vec<_> = (0..4).map(|i| (sorted.row(i)[0], sorted.place(i, 1).line)).collect();
         assert_eq!(found, [(b'G', Some(4)), (b'T', Some(5)), (b'A', Some(2)), (b'C', Some(3))]);
         assert_eq!((without_file.row(0), without_file.place(0, 0).line), (&b"GC"[..], None));
+    }
+
+    #[test]
+    fn a_part_has_the_rows_and_columns_that_were_named() {
+        let names = ["a", "b", "c"].map(String::from).to_vec();
+        let rows = ["ACGT", "CCGT", "GCAT"].map(|row| row.as_bytes().to_vec()).to_vec();
+        let part = Alignment::new(Taxa::new(names).unwrap(), rows).part(&[0, 2], &[3, 0, 2]);
+        assert_eq!(part.taxa().names(), ["a", "c"]);
+        assert_eq!((part.row(0), part.row(1), part.num_sites()), (&b"TAG"[..], &b"TGA"[..], 3));
     }
 
     /// Lines of these widths, each so many lines below the one before it.

@@ -171,7 +171,12 @@ impl ConsensusTree {
         let on = |(node, children): (usize, &Vec<u32>)| -> Vec<Branch> {
             let branch = |&child: &u32| {
                 let length = self.lengths[child as usize].map(to_length_grid);
-                Branch { ends: [node as u32, child], length, label: label(child) }
+                Branch {
+                    ends: [node as u32, child],
+                    length,
+                    label: label(child),
+                    is_left_out: false,
+                }
             };
             children.iter().map(branch).collect()
         };

@@ -24,6 +24,8 @@ pub(super) struct Branch {
     pub length: Option<f64>,
     /// Its label; none if it leads to a tip.
     pub label: Option<String>,
+    /// The nodes at its ends are drawn as one.
+    pub is_left_out: bool,
 }
 
 /// A place in a branch, for a root.
@@ -65,6 +67,7 @@ impl Drawing {
                 ends: tree.ends(edge).map(|end| end.0),
                 length: Some(tree.brlen(edge)),
                 label: if is_inner { label(edge) } else { None },
+                is_left_out: false,
             }
         };
         Drawing { num_tips: tree.num_tips(), branches: tree.edges().map(branch).collect() }
@@ -75,6 +78,15 @@ impl Drawing {
         for (number, branch) in self.branches.iter_mut().enumerate() {
             let is_inner = branch.ends.iter().all(|&end| end as usize >= self.num_tips);
             branch.label = if is_inner { label(number) } else { None };
+        }
+        self
+    }
+
+    /// The same drawing without these inner branches, by their numbers: the nodes at their ends become one.
+    pub fn without(mut self, is_left_out: impl Fn(usize) -> bool) -> Self {
+        for (number, branch) in self.branches.iter_mut().enumerate() {
+            let is_inner = branch.ends.iter().all(|&end| end as usize >= self.num_tips);
+            branch.is_left_out = is_inner && is_left_out(number);
         }
         self
     }
@@ -147,7 +159,8 @@ impl Drawing {
             root: top,
         };
         while let Some((node, branch, parent)) = stack.pop() {
-            let is_left_out = collapsed.is_some_and(|length| self.is_short(branch, length));
+            let is_left_out = self.branches[branch].is_left_out
+                || collapsed.is_some_and(|length| self.is_short(branch, length));
             let mut on = parent;
             if !is_left_out {
                 hung.children[parent as usize].push(node);
@@ -287,6 +300,9 @@ mod tests {
             draw(None, Some(2e-6)).newick,
             "(A:0.1,B:0.2,C:0.4,('D E':0.000001,F:0.7)e4:0.5);"
         );
+        let polytomy =
+            drawing.clone().without(|branch| branch < 5).draw(|tip| names[tip], None, None);
+        assert_eq!(polytomy.newick, "(A:0.1,B:0.2,C:0.4,'D E':0.000001,F:0.7);");
         let inner = Some(RootPlace { branch: 4, from: 7, distance: 0.125 });
         let rooted = draw(inner, None);
         let text = "(((A:0.1,B:0.2)e2:0.000001,C:0.4)e4:0.375,('D E':0.000001,F:0.7)e4:0.125);";

@@ -37,7 +37,7 @@ impl Drawing {
             for below in node.children() {
                 let ends = [parent, numbers[below.number() as usize]];
                 let label = below.name().filter(|_| !below.is_tip()).map(String::from);
-                joining.add(Branch { ends, length: below.length(), label });
+                joining.add(Branch { ends, length: below.length(), label, is_left_out: false });
             }
         }
         let conflicts = joining.suppress(taxa.len() as u32);
@@ -91,7 +91,7 @@ impl Joining {
                 }
                 let length = a.length.zip(b.length).map(|(a, b)| a + b);
                 let label = a.label.clone().or_else(|| b.label.clone());
-                self.add(Branch { ends: [x, y], length, label });
+                self.add(Branch { ends: [x, y], length, label, is_left_out: false });
             } else {
                 nodes.extend(ends.into_iter().filter(|&end| end >= num_tips));
             }

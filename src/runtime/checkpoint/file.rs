@@ -134,6 +134,11 @@ impl Checkpoint {
         payload.map(|payload| self.decode(&payload)).transpose()
     }
 
+    /// True if anything was written of a job.
+    pub(crate) fn has(&self, kind: Kind, key: Key) -> bool {
+        self.journal().has(kind, key)
+    }
+
     /// A value that was written.
     ///
     /// # Errors

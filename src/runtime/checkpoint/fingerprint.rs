@@ -13,11 +13,39 @@ use xxhash_rust::xxh3::Xxh3;
 
 /// The identity of a run on these data.
 pub(crate) fn identify(plan: &Plan, loaded: &Loaded) -> Identity {
+    let mut identity = begin(plan);
+    add_data(&mut identity, plan, loaded);
+    add_options(&mut identity, plan);
+    identity
+}
+
+/// The identity of a run on many data, which are given by their names and the hashes of each.
+pub(crate) fn identify_many<'a>(
+    plan: &Plan,
+    data: impl Iterator<Item = (&'a str, &'a str)>,
+) -> Identity {
+    let (mut identity, mut hash, mut number) = (begin(plan), Hash::new(), 0);
+    for one in data {
+        hash.add(&one);
+        number += 1;
+    }
+    identity.add("data", format!("{number}, hash {}", hash.text()));
+    add_options(&mut identity, plan);
+    identity
+}
+
+/// A hash of all data and models that were read.
+pub(crate) fn hash_of_data(plan: &Plan, loaded: &Loaded) -> String {
+    let (mut identity, mut hash) = (Identity::default(), Hash::new());
+    add_data(&mut identity, plan, loaded);
+    hash.add(&identity.entries);
+    hash.text()
+}
+
+fn begin(plan: &Plan) -> Identity {
     let mut identity = Identity { command: plan.resuming_command.clone(), ..Identity::default() };
     identity.add("version", env!("CARGO_PKG_VERSION"));
     identity.add("task", &plan.facts.task);
-    add_data(&mut identity, plan, loaded);
-    add_options(&mut identity, plan);
     identity
 }
 

@@ -149,6 +149,11 @@ impl Journal {
         Ok(Some(payload))
     }
 
+    /// True if there is a payload of this kind for a job.
+    pub fn has(&self, kind: Kind, key: Key) -> bool {
+        self.places.contains_key(&(kind, key))
+    }
+
     /// The numbers of all jobs of a kind and stage.
     pub fn jobs(&self, kind: Kind, stage: u32) -> impl Iterator<Item = u32> {
         let ends = [0, u32::MAX].map(|job| (kind, Key { stage, job }));

@@ -1,4 +1,4 @@
-//! [`BestTreeArgs`]: what is computed of the best tree of a search or an evaluation.
+//! [`BestTreeArgs`], and [`BranchTestArgs`] among them: what is computed of the best tree of a search or an evaluation.
 
 use crate::bootstrap::SupportKind;
 use crate::plan::{AncestralOptions, DEFAULT_ALRT_REPLICATES, Plan, Refusals, parse_count};
@@ -7,9 +7,9 @@ use clap::Args;
 const BOOTSTRAP: &str = "Bootstrap and support";
 const BEST_TREE: &str = "Best tree";
 
-/// Tests of branches, ancestral states, and log-likelihoods of sites.
+/// Tests of branches by the likelihoods of their neighbours.
 #[derive(Debug, Clone, Default, Args)]
-pub(crate) struct BestTreeArgs {
+pub(crate) struct BranchTestArgs {
     /// SH-aLRT support of the best tree
     ///
     /// With this number of resampled alignments [default: 1000].
@@ -18,6 +18,14 @@ pub(crate) struct BestTreeArgs {
     /// aBayes support of the best tree [default: off]
     #[arg(long, help_heading = BOOTSTRAP)]
     pub abayes: bool,
+}
+
+/// Tests of branches, ancestral states, and log-likelihoods of sites.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct BestTreeArgs {
+    #[allow(missing_docs)]
+    #[command(flatten)]
+    pub tests: BranchTestArgs,
     /// States at inner nodes of the best tree
     ///
     /// The most likely ones, with their probabilities (marginal reconstruction).
@@ -40,6 +48,13 @@ impl BestTreeArgs {
     pub(crate) fn read(&self, plan: &mut Plan, refusals: &mut Refusals) {
         plan.output.sitelh = self.sitelh;
         plan.ancestral = AncestralOptions { states: self.ancestral, changes: self.mutmap };
+        self.tests.read(plan, refusals);
+    }
+}
+
+impl BranchTestArgs {
+    /// Their meaning, in the plan of an analysis.
+    pub(crate) fn read(&self, plan: &mut Plan, refusals: &mut Refusals) {
         for (is_given, option, kind) in [
             (self.alrt.is_some(), "--alrt", SupportKind::ShAlrt),
             (self.abayes, "--abayes", SupportKind::ABayes),

@@ -10,7 +10,7 @@ mod support;
 mod tests_of_trees;
 mod trees;
 
-pub(crate) use best_tree::BestTreeArgs;
+pub(crate) use best_tree::{BestTreeArgs, BranchTestArgs};
 pub(crate) use climb::{ClimbArgs, ConstraintArgs, FitArgs, IdenticalArgs};
 pub(crate) use replicates::{DrawArgs, ReplicateArgs, StopArgs, parse_rule};
 pub(crate) use rooting::{NO_ROOT, RootArgs};

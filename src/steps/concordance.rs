@@ -1,15 +1,16 @@
 //! Concordance of gene trees and sites with the branches of a tree: as a table, in the report, and in the labels of
 //! the tree.
 
-use super::report::{ConcordanceReport, GeneCounts, SiteMeans};
-use crate::bootstrap::{GeneConcordance, SiteConcordance};
+use super::concordance_report::{ConcordanceReport, GeneCounts, SiteMeans};
+use super::results::smaller_side;
+use super::support::{BranchSupport, deliver_support, draw_support};
+use crate::bootstrap::{Around, GeneConcordance, SiteConcordance, SupportKind, gene_concordance};
 use crate::error::Result;
 use crate::output::OutputKind;
-use crate::runtime::RunRecord;
-use crate::steps::results::smaller_side;
-use crate::steps::support::{BranchSupport, deliver_support, draw_support};
+use crate::plan::Plan;
+use crate::runtime::{RunRecord, with_threads};
 use crate::taxa::Taxa;
-use crate::tree::{Drawn, EdgeId, Tree, format_brlen, quote};
+use crate::tree::{Drawn, EdgeId, Multifurcating, Tree, format_brlen, quote};
 use std::collections::BTreeMap;
 
 /// Numbers of gene trees and sites that agree with the branches of a tree.
@@ -25,6 +26,34 @@ pub(crate) struct Found {
     pub genes: Option<BTreeMap<EdgeId, GeneConcordance>>,
     /// Means over quartets.
     pub sites: Option<BTreeMap<EdgeId, SiteConcordance>>,
+}
+
+/// Values of these branches of a tree, by its edges.
+pub(crate) fn by_edge(
+    tree: &Tree,
+    branches: &[Around],
+    values: Vec<Option<f64>>,
+) -> Vec<Option<f64>> {
+    let mut all = vec![None; tree.num_edges()];
+    for (branch, value) in branches.iter().zip(values) {
+        all[branch.edge.index()] = value;
+    }
+    all
+}
+
+/// Adds the gene concordance factors of these branches of a tree, and the numbers from which they come.
+pub(crate) fn add_gene_concordance(
+    tree: &Tree,
+    branches: &[Around],
+    genes: &[Multifurcating],
+    plan: &Plan,
+    (support, found): (&mut BranchSupport, &mut Found),
+) {
+    let counts = with_threads(plan, || gene_concordance(branches, genes));
+    let factors = counts.iter().map(|count| count.factor()).collect();
+    let source = format!("{} gene trees", genes.len());
+    support.push(SupportKind::GeneConcordance, by_edge(tree, branches, factors), source);
+    found.genes = Some(branches.iter().map(|branch| branch.edge).zip(counts).collect());
 }
 
 /// Prints, reports and writes the concordance of the branches of a tree; `support` has the factors.

@@ -1,0 +1,286 @@
+//! The trees of many genes: every gene is surveyed, the searches are dealt over threads, and what was found is written in order.
+
+use super::record::{GeneRecord, GeneRun, ListedGene};
+use super::search_gene::GeneSearch;
+use super::shard::{self, SHARD};
+use super::species_tree::SpeciesTree;
+use super::survey::{Survey, Surveyed};
+use super::tables::{GENE_MODELS, GENE_TABLE, GENE_TREES, deliver_genes};
+use crate::commands::Command;
+use crate::dataset::{GeneSource, Genes};
+use crate::error::{Error, Result};
+use crate::observer::{Event, Observer};
+use crate::output::{Tally, pairs};
+use crate::panics::caught;
+use crate::parallel::used_memory;
+use crate::plan::{Facts, Plan};
+use crate::runtime::{
+    Dealt, Key, Kind, RunRecord, Task, allowed_threads, deal, format_bytes, identify_many,
+};
+use crate::steps::concordance::CONCORDANCE;
+use crate::steps::replicates::BOOTSTRAPS;
+use crate::steps::support::SUPPORT;
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// The trees of the genes of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct GeneTrees {
+    /// Where the genes are.
+    pub source: GeneSource,
+    /// How each is searched.
+    pub(super) search: GeneSearch,
+    /// Only every N-th gene, beginning with the K-th: K and N.
+    pub shard: Option<[usize; 2]>,
+    /// A tree with which the gene trees are compared.
+    pub gcf_tree: Option<PathBuf>,
+}
+
+impl Command for GeneTrees {
+    fn facts(&self, plan: &Plan) -> Facts {
+        let mut inputs: Vec<PathBuf> = match &self.source {
+            GeneSource::Partitions(path) | GeneSource::List(path) => vec![path.clone()],
+            GeneSource::Folder(_) => Vec::new(),
+        };
+        inputs.extend(self.gcf_tree.clone());
+        let mut task = "tree of each gene".to_string();
+        let mut outputs = vec![GENE_TREES, GENE_TABLE, GENE_MODELS];
+        if self.search.replicates {
+            task.push_str(&format!(", bootstrap, {}", plan.bootstrap.describe()));
+            outputs.push(BOOTSTRAPS);
+        }
+        if self.gcf_tree.is_some() {
+            outputs.extend([SUPPORT, CONCORDANCE]);
+        }
+        if self.shard.is_some() {
+            outputs = vec![SHARD];
+        }
+        let identity = vec![("--collapse", self.search.collapse.describe())];
+        Facts { task, inputs, outputs, resumes: true, identity, ..Facts::default() }
+    }
+
+    fn run(&self, plan: &Plan, record: &mut RunRecord) -> Result<()> {
+        record.progress.stage("reading", None);
+        let used = used_memory().unwrap_or(0);
+        let genes = Genes::find(&self.source, plan)?;
+        // A tree that cannot be read is not found out at the end.
+        self.gcf_tree.as_deref().map(SpeciesTree::read).transpose()?;
+        let survey = Survey::of(&genes, plan, &self.search);
+        let memory = survey.check_memory(&genes, plan, used)?;
+        let run = self.describe_run(&genes, &survey, plan, record)?;
+        self.report(&survey, record);
+        let mine = self.numbers(genes.all().len());
+        let is_open =
+            |number: &usize| survey.0[*number].settled.is_none() && !is_finished(record, *number);
+        let open: Vec<usize> = mine.iter().copied().filter(is_open).collect();
+        let searches = Searches { genes: &genes, survey: &survey, search: self.search, plan };
+        searches.run(&open, &mine, memory, record)?;
+        record.progress.stage("writing", None);
+        let record_of = |record: &mut RunRecord, number: usize| record_of(&survey, record, number);
+        match self.shard {
+            None => deliver_genes(&run, self.gcf_tree.as_deref(), plan, record, record_of),
+            Some(_) => {
+                let mut part = record.part(SHARD)?;
+                shard::begin(&mut part, &run).map_err(|source| part.failed(source))?;
+                for number in mine {
+                    let entry = (number as u32, record_of(record, number)?);
+                    shard::append(&mut part, &entry).map_err(|source| part.failed(source))?;
+                }
+                record.complete(part)
+            }
+        }
+    }
+
+    fn check(&self, plan: &Plan, record: &mut RunRecord) -> Result<()> {
+        let used = used_memory().unwrap_or(0);
+        let genes = Genes::find(&self.source, plan)?;
+        let survey = Survey::of(&genes, plan, &self.search);
+        let memory = survey.check_memory(&genes, plan, used)?;
+        let mut text: String = plan.notes.iter().map(|note| format!("note: {note}\n")).collect();
+        text.push_str(&pairs("Genes", &describe(&survey, memory)));
+        for (gene, one) in genes.all().iter().zip(&survey.0) {
+            if let Some(settled) = &one.settled {
+                text.push_str(&format!(
+                    "gene '{}': {}\n",
+                    gene.name,
+                    settled.all_remarks().join("; ")
+                ));
+            }
+        }
+        text.push_str("The time of this analysis is not estimated.\n");
+        record.progress.result(&text);
+        Ok(())
+    }
+}
+
+impl GeneTrees {
+    /// The numbers of the genes of the shard, or of all.
+    fn numbers(&self, count: usize) -> Vec<usize> {
+        let [first, step] = self.shard.unwrap_or([1, 1]);
+        (first - 1..count).step_by(step).collect()
+    }
+
+    /// Opens the checkpoint, and begins the log.
+    fn describe_run(
+        &self,
+        genes: &Genes,
+        survey: &Survey,
+        plan: &Plan,
+        record: &mut RunRecord,
+    ) -> Result<GeneRun> {
+        let hashes = genes.all().iter().zip(&survey.0);
+        let data = hashes.map(|(gene, one)| (gene.name.as_str(), one.hash.as_str()));
+        let mut identity = identify_many(plan, data);
+        let listed = genes.all().iter().map(|gene| ListedGene {
+            name: gene.name.clone(),
+            file: gene.file(),
+            ranges: gene.ranges(),
+            given_model: gene.given_model().to_string(),
+        });
+        let run = GeneRun {
+            identity: identity.entries.clone(),
+            seed: plan.seed,
+            has_replicates: self.search.replicates,
+            genes: listed.collect(),
+        };
+        let shard = self.shard.map_or("none".to_string(), |[k, n]| format!("{k}/{n}"));
+        identity.add("--shard", shard);
+        record.open_checkpoint(plan, identity)?;
+        record.begin()?;
+        Ok(run)
+    }
+
+    /// Says what the genes are like.
+    fn report(&self, survey: &Survey, record: &mut RunRecord) {
+        let rows = describe(survey, None);
+        record.progress.text(&pairs("Genes", &rows));
+        if let Some([k, n]) = self.shard {
+            record.progress.event(&Event::Note(format!(
+                "shard {k} of {n}: every {n}th gene, beginning with number {k}; mlsearch genes --merge puts the \
+                 {n} shards together"
+            )));
+        }
+    }
+}
+
+/// What the genes are like, as names and values.
+fn describe(survey: &Survey, memory: Option<u64>) -> Vec<(&'static str, String)> {
+    let to_search = || survey.0.iter().filter(|one| one.settled.is_none());
+    let range = |value: fn(&Surveyed) -> Option<usize>| {
+        let values = || to_search().filter_map(value);
+        match (values().min(), values().max()) {
+            (Some(least), Some(most)) => format!("{least} to {most}"),
+            _ => "none".to_string(),
+        }
+    };
+    let mut types: Vec<(&str, usize)> = Vec::new();
+    for data in to_search().filter_map(|one| one.data.as_ref()) {
+        match types.iter_mut().find(|known| known.0 == data.data_type) {
+            Some(known) => known.1 += 1,
+            None => types.push((&data.data_type, 1)),
+        }
+    }
+    let types: Vec<String> = types.iter().map(|(name, count)| format!("{count} {name}")).collect();
+    let mut rows = vec![
+        ("number", survey.0.len().to_string()),
+        ("to be searched", to_search().count().to_string()),
+        ("types", types.join(", ")),
+        ("taxa", range(|one| one.data.as_ref().map(|data| data.taxa))),
+        ("sites", range(|one| one.data.as_ref().map(|data| data.sites))),
+    ];
+    let most = to_search().map(|one| one.task.bytes).max();
+    if let (Some(memory), Some(most)) = (memory, most) {
+        rows.push(("memory of the largest, for each thread", format_bytes(most)));
+        rows.push(("memory that is free or allowed", format_bytes(memory)));
+    }
+    rows
+}
+
+/// The key of a gene in the checkpoint.
+fn key(number: usize) -> Key {
+    Key { stage: 0, job: number as u32 }
+}
+
+/// True if the gene was searched before the run was interrupted.
+fn is_finished(record: &RunRecord, number: usize) -> bool {
+    record.checkpoint.as_ref().is_some_and(|file| file.has(Kind::Finished, key(number)))
+}
+
+/// What became of a gene.
+fn record_of(survey: &Survey, record: &RunRecord, number: usize) -> Result<GeneRecord> {
+    if let Some(settled) = &survey.0[number].settled {
+        return Ok(settled.clone());
+    }
+    let found = match &record.checkpoint {
+        Some(file) => file.find(Kind::Finished, key(number))?,
+        None => None,
+    };
+    found.ok_or_else(|| {
+        Error::Failed(
+            "the checkpoint has lost genes, because it could not be written: repeat the command"
+                .into(),
+        )
+    })
+}
+
+/// The searches of a run.
+struct Searches<'a> {
+    genes: &'a Genes,
+    survey: &'a Survey,
+    search: GeneSearch,
+    plan: &'a Plan,
+}
+
+impl Searches<'_> {
+    /// Searches the genes that are open, of those that are this run's own, and keeps each in the checkpoint as soon as it is known.
+    fn run(
+        &self,
+        open: &[usize],
+        mine: &[usize],
+        memory: Option<u64>,
+        record: &mut RunRecord,
+    ) -> Result<()> {
+        record.progress.stage("genes", None);
+        let tasks: Vec<Task> = open.iter().map(|&number| self.survey.0[number].task).collect();
+        let threads = allowed_threads(self.plan);
+        record.report.run.threads = threads.min(tasks.len().max(1));
+        let whole: f64 = tasks.iter().map(|task| task.work).sum();
+        let before = mine.len() - open.len();
+        let is_settled = |number: &&usize| self.survey.0[**number].settled.is_some();
+        let mut tally = Tally {
+            noun: "genes",
+            done: before,
+            before,
+            total: mine.len(),
+            with_remarks: mine.iter().filter(is_settled).count(),
+            share: 0.0,
+        };
+        record.progress.count(tally);
+        let search = |dealt: Dealt| {
+            let start = Instant::now();
+            (self.search(open[dealt.task], dealt), start.elapsed().as_secs_f64())
+        };
+        deal(&tasks, threads, memory, search, |dealt, (found, seconds)| {
+            let number = open[dealt.task];
+            if let Some(file) = &record.checkpoint {
+                file.write(Kind::Finished, key(number), &found, false);
+            }
+            tally.done += 1;
+            tally.with_remarks += usize::from(!found.all_remarks().is_empty());
+            tally.share += tasks[dealt.task].work / whole.max(f64::MIN_POSITIVE);
+            record.progress.count(tally);
+            let (name, threads) = (&self.genes.all()[number].name, dealt.threads);
+            let line = format!("gene '{name}': {seconds:.2} s, threads: {threads}");
+            record.progress.detail_about_run(&line);
+            Ok(())
+        })
+    }
+
+    /// Searches a gene, whatever comes of it.
+    fn search(&self, number: usize, dealt: Dealt) -> GeneRecord {
+        let found = caught(|| self.search.search(self.genes, number, self.plan, dealt));
+        found.unwrap_or_else(|error| {
+            GeneRecord::failed(self.survey.0[number].data.clone(), &error.to_string())
+        })
+    }
+}

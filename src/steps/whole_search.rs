@@ -1,0 +1,89 @@
+//! A search from its starting trees to the supported best tree: what `search` does with an alignment, and `genes` with each of many.
+
+use super::ancestral::{self, deliver_ancestral};
+use super::branch_tests::{self, support_by_likelihood};
+use super::climb::search_all;
+use super::replicates::{BOOTSTRAPS, make_replicates};
+use super::results::{self, BEST_MODEL, BEST_TREE, ML_TREES};
+use super::starts::START_TREE;
+use super::support::{BranchSupport, SUPPORT, deliver_support};
+use super::{Outcome, best_of, tested_trees};
+use crate::dataset::Loaded;
+use crate::error::Result;
+use crate::plan::{
+    Facts, IdenticalSequences, LEAST_TAXA_OF_REPLICATES, MemoryPlan, Needs, Plan, Workload,
+};
+use crate::runtime::{Session, with_threads};
+
+/// What such a search says of itself; replicates follow it, or do not.
+pub(crate) fn facts_of_search(plan: &Plan, replicates: bool) -> Facts {
+    let mut outputs = vec![START_TREE, BEST_TREE, BEST_MODEL, ML_TREES];
+    let (mut task, mut needs) = ("search for the best tree".to_string(), Needs::default());
+    if replicates {
+        outputs.extend([BOOTSTRAPS, SUPPORT]);
+        task.push_str(&format!(", bootstrap, {}, support", plan.bootstrap.describe()));
+        needs.least_taxa = LEAST_TAXA_OF_REPLICATES;
+    } else {
+        needs.note_of_one_tree = true;
+    }
+    outputs.extend(results::outputs(plan));
+    if !replicates {
+        outputs.extend(branch_tests::outputs(plan));
+    }
+    outputs.extend(tested_trees::outputs(plan));
+    outputs.extend(ancestral::outputs(plan));
+    Facts {
+        task,
+        outputs,
+        resumes: true,
+        needs,
+        workload: Workload {
+            memory: MemoryPlan::Jobs,
+            is_one_search: !replicates,
+            identical: IdenticalSequences::OneInSearches,
+            ..Workload::default()
+        },
+        ..Facts::default()
+    }
+}
+
+/// What such a search found.
+pub(crate) struct Found {
+    /// The end of each of its climbs.
+    pub outcomes: Vec<Outcome>,
+    /// The support of the branches of the best of them, as far as that was asked for.
+    pub support: BranchSupport,
+}
+
+impl Found {
+    /// The best tree.
+    pub(crate) fn best(&self) -> &Outcome {
+        &self.outcomes[best_of(&self.outcomes)]
+    }
+}
+
+/// Searches from every starting tree, tests the branches of the best tree and reconstructs its ancestral states if that is
+/// asked for; with `replicates` these begin with the models of the best tree, whose support is mapped. All results are delivered.
+///
+/// # Errors
+/// A column with likelihood 0, or a file that cannot be written.
+pub(crate) fn search_whole(session: &mut Session, replicates: bool) -> Result<Found> {
+    let then = replicates.then(|| session.setup.plan.bootstrap.describe());
+    let outcomes = search_all(session, then.as_deref())?;
+    let best = &outcomes[best_of(&outcomes)];
+    let mut support = support_by_likelihood(session, best)?;
+    if replicates {
+        deliver_ancestral(session, &outcomes)?;
+        let trees = make_replicates(session, &best.models)?;
+        let kinds = &session.setup.plan.support.kinds;
+        with_threads(session.setup.plan, || support.add_replicates(&best.tree, &trees, kinds));
+    }
+    if !support.kinds.is_empty() {
+        let Loaded { taxa, root, .. } = &session.setup.loaded;
+        deliver_support(&best.tree, &support, taxa, root.as_ref(), session.record)?;
+    }
+    if !replicates {
+        deliver_ancestral(session, &outcomes)?;
+    }
+    Ok(Found { outcomes, support })
+}
