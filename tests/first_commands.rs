@@ -344,8 +344,8 @@ fn options_of_other_analyses_are_named_with_the_words_that_have_them() {
     let ran =
         scratch.run("bootstrap -s a.phy -m JC --alrt 5 -z boots.nwk --ngen 10 --sites 5 --abayes");
     ran.assert_refused(&[
-        "'--alrt' is no option of bootstrap; search and evaluate have it",
-        "'--abayes' is no option of bootstrap; search and evaluate have it",
+        "'--alrt' is no option of bootstrap; search, genes and evaluate have it",
+        "'--abayes' is no option of bootstrap; search, genes and evaluate have it",
         "'-z' is no option of bootstrap; support, converge, evaluate, compare, consensus and root have it",
         "'--ngen' is no option of bootstrap; sample has it",
         "'--sites' is no option of bootstrap; simulate has it",

@@ -335,6 +335,7 @@ fn what_cannot_be_done_is_refused_at_once() {
         ("genes -s list -m JC --collapse 10", &["add --alrt, --abayes or --bs-trees"]),
         ("genes -s list -m JC --alrt --collapse 101", &["up to 100"]),
         ("genes -s list -m JC --shard 4/3 --bs-metric tbe", &["--shard 4/3", "--bs-metric"]),
+        ("genes -s list -m JC --bs-trees 9 --sampling gene", &["of which only sites can be drawn"]),
         ("genes -s list -m JC --shard 1/2 --gcf-tree list", &["give it with --merge"]),
         ("genes --merge a.shard -m JC --alrt", &["leave out -m", "leave out --alrt"]),
         (

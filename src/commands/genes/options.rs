@@ -6,6 +6,7 @@ use super::run::GeneTrees;
 use super::search_gene::GeneSearch;
 use super::shard::SHARD;
 use super::tables::{GENE_MODELS, GENE_TABLE, GENE_TREES};
+use crate::bootstrap::SamplingUnit;
 use crate::commands::{Analysis, Group, Word, guide};
 use crate::dataset::GeneSource;
 use crate::plan::{
@@ -150,7 +151,10 @@ fn read(matches: &ArgMatches, reading: &mut Reading) -> clap::error::Result<Anal
     let draw = &args.replicates.draw;
     let replicates = draw.demand_some() || draw.runs.is_some();
     if replicates {
-        plan.bootstrap = args.replicates.read(plan.seed, false, refusals);
+        plan.bootstrap = args.replicates.read(plan.seed, true, refusals);
+        if plan.bootstrap.sampling.unit != SamplingUnit::Sites {
+            refusals.add("--sampling: a gene is one partition, of which only sites can be drawn");
+        }
         plan.support.kinds.extend(args.metric.read("fbp", refusals));
     } else {
         args.replicates.refuse(HOW, refusals);
