@@ -32,7 +32,7 @@ pub struct SearchOptions {
     pub unlinked: bool,
     /// Further starting trees: each is improved by one fast round and recombined with the best tree so far.
     pub alternatives: Vec<Tree>,
-    /// The search makes further starting trees of its own, as long as they add something to the best tree; and after the
+    /// The search makes further starting trees of its own, as long as they add much to the best tree; and after the
     /// perturbations, if its effort or a contradicted constraint asks for it.
     pub explores: bool,
     /// Trade-off between computing time and thoroughness.
@@ -231,17 +231,7 @@ impl<'a> Search<'a> {
             *model = model.with_values(values);
         }
         evaluator.resume(&state.snapshot, models);
-        let (schedule, plan) = (options.schedule(), state.plan);
-        Search {
-            evaluator,
-            models,
-            data,
-            options,
-            schedule,
-            plan,
-            views: None,
-            companions: Vec::new(),
-        }
+        Search { plan: state.plan, ..Search::new(evaluator, models, data, options) }
     }
 
     /// The search, with evaluators of the same data: independent climbs from starting trees and perturbations go on side by
