@@ -230,8 +230,11 @@ fn contradictions_and_gaps_are_refused() {
         ("mlsearch -s a -m ASC_GTRGAMMA --asc-corr other", "expected lewis"),
         ("mlsearch -s a -m JC --opt-branches off", "evaluate has it"),
         ("mlsearch -s a -m JC --evaluate -t x --partition-trees y", "--evaluate -M"),
-        ("mlsearch -s a -m JC --evaluate -t x -i 3", "'-i' is no option of evaluate; search and"),
-        ("mlsearch -s a -m JC --evaluate -t x --fast", "search and bootstrap have it"),
+        (
+            "mlsearch -s a -m JC --evaluate -t x -i 3",
+            "'-i' is no option of evaluate; search, genes",
+        ),
+        ("mlsearch -s a -m JC --evaluate -t x --fast", "search, genes and bootstrap have it"),
         ("mlsearch -s a -m JC --fast --thorough", "give only one of them"),
         ("mlsearch -s a -m JC -e 0", "positive"),
         ("mlsearch -s a -m JC -e -1", "positive"),
