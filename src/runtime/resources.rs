@@ -66,8 +66,9 @@ impl Shares {
 /// Most parts of a search that go on side by side: as many perturbations make a wave.
 const MOST_SIDE_BY_SIDE: usize = 4;
 
-/// So many times as many threads as there are would be useful inside a likelihood that has enough work for all of them.
-const ENOUGH_INSIDE: usize = 40;
+/// So many times as many threads as there are would be useful inside a likelihood that has enough work for all of them: these are
+/// nearly as fast then, and take the memory of one evaluator.
+const ENOUGH_INSIDE: usize = 10;
 
 /// What a second thread inside one likelihood brings, in proportion to a thread for another likelihood.
 const WORTH_INSIDE: f64 = 0.6;
