@@ -186,13 +186,10 @@ impl Search<'_> {
         gain: f64,
         observer: &mut dyn Observer,
     ) -> Result<SearchStage> {
-        let is_better = gain > at::FINAL_EPSILON;
+        let is_better = gain > at::PERTURBATIONS_GAIN;
         let history = &mut self.plan.history;
         history.perturbations += found.len();
-        if is_better {
-            let better = found.iter().filter(|found| **found == Found::Better);
-            history.improvements += better.count();
-        }
+        history.improvements += found.iter().filter(|found| **found == Found::Better).count();
         history.still_adding = is_better;
         let Some(perturbing) = &mut self.plan.perturbing else { return Ok(SearchStage::Perturb) };
         if !is_better {
