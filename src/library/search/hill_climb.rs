@@ -32,8 +32,8 @@ pub struct SearchOptions {
     pub unlinked: bool,
     /// Further starting trees: each is improved by one fast round and recombined with the best tree so far.
     pub alternatives: Vec<Tree>,
-    /// The search makes further starting trees of its own, as long as they add much to the best tree; and after the
-    /// perturbations, if its effort or a contradicted constraint asks for it.
+    /// After the perturbations, the search makes further starting trees of its own, if its effort or a contradicted constraint
+    /// asks for it.
     pub explores: bool,
     /// Trade-off between computing time and thoroughness.
     pub effort: SearchEffort,

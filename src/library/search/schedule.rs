@@ -24,7 +24,6 @@
 //! | [`TAXA_PER_MOVE`], [`MOVE_RADIUS`] | 7, 4 | measured on 16 alignments on which searches disagree, 3 seeds: with half as many moves per perturbation, searches end 1.1 log units lower in the mean, with twice as many they take 1.1 times as long for the same; radius 10 takes 1.2 times as long for the same |
 //! | [`PERTURBATIONS_PER_WAVE`] | 4 | on the same: 3 end 0.6 to 1.0 log units lower in the mean, for 0.8 of the time; 2 end 1.1 lower, for 0.7 |
 //! | [`PERTURBATIONS_GAIN`] | 1 | on the same, 0.1 is as good; on 217 taxa it takes 1.17 times as long for the same |
-//! | [`STARTS_GAIN`] | 5 | on the same, no limit (never further starts) is as good; of 87 other alignments, one with 76 taxa ended 7 log units lower without further starts |
 //! | [`DIFFERENT_RADIUS`] | 1 | on the same: 0.89 of the time of all changed subtrees, with the same likelihood |
 //! | [`LENGTHS_RADIUS`] | 2 | on 158 and 199 taxa: 0.3 of the time of sweeps over all branches |
 //! | [`CONTRADICTED_IN_VAIN`] | 5 | measured on 4 contradicted constraints: 10 in vain find nothing more |
@@ -78,8 +77,6 @@ pub const FUSE_SWEEPS: usize = 3;
 pub const USUALLY_EXPLORED: usize = 7;
 /// Number of starting trees after the first from which the search climbs side by side.
 pub const STARTS_PER_WAVE: usize = 2;
-/// If a wave of these adds more than this (log units) to the best tree, there is another one.
-pub const STARTS_GAIN: f64 = 5.0;
 /// Number of further starting trees, after the first perturbations, from which the search climbs side by side.
 pub const EXPLORED_PER_WAVE: usize = 4;
 /// Under a constraint that the data contradict: number of further starting trees in succession that add nothing after
@@ -146,8 +143,6 @@ pub enum SearchEffort {
 pub struct Schedule {
     /// Number of parsimony starting trees of a run, unless the user gives starting trees.
     pub starts: usize,
-    /// Maximum number of further starting trees, which the search makes as long as they add much to the best tree.
-    pub more_starts: usize,
     /// After the first perturbations, further starting trees are searched from until this number of them in
     /// succession has added nothing.
     pub explored_in_vain: usize,
@@ -166,7 +161,6 @@ impl SearchEffort {
     pub fn schedule(self) -> Schedule {
         let normal = Schedule {
             starts: 3,
-            more_starts: 8,
             explored_in_vain: 0,
             explored: 0,
             perturbed_in_vain: 1,
@@ -176,7 +170,6 @@ impl SearchEffort {
         match self {
             SearchEffort::Fast => Schedule {
                 starts: 1,
-                more_starts: 0,
                 perturbed_in_vain: 0,
                 perturbed: 0,
                 thorough: false,

@@ -24,11 +24,8 @@ impl Search<'_> {
             self.plan.wave = Some(Wave::new(vec![Climb::First]));
             return;
         }
-        let (share, last) = match first + at::STARTS_PER_WAVE {
-            // Further ones are exceptions.
-            last if first >= given => (0.0, last),
-            last => (share * (last.min(given) - first) as f64, last.min(given)),
-        };
+        let last = given.min(first + at::STARTS_PER_WAVE);
+        let share = share * (last - first) as f64;
         self.begin_starts(first..last, share, Climb::Screen, observer);
     }
 
@@ -63,13 +60,9 @@ impl Search<'_> {
         1 + self.options.alternatives.len()
     }
 
-    /// The stage after a wave of starting trees with this gain of log-likelihood; the next one has this number. Where they add
-    /// much, the search makes further ones.
-    pub(super) fn after_screening(&mut self, next: usize, gain: f64) -> SearchStage {
-        let (given, explores) = (self.num_starts(), self.options.explores);
-        let more = if explores { self.schedule.more_starts } else { 0 };
-        let is_hard = next > 1 && gain > at::STARTS_GAIN;
-        if next < given || is_hard && next < given + more {
+    /// The stage after a wave of starting trees; the next one has this number.
+    pub(super) fn after_screening(&mut self, next: usize) -> SearchStage {
+        if next < self.num_starts() {
             return SearchStage::Screen(next);
         }
         self.take_best();

@@ -172,7 +172,7 @@ impl Search<'_> {
         }
         let gain = self.evaluator.log_likelihood()? - before;
         match self.plan.stage {
-            SearchStage::Screen(first) => Ok(self.after_screening(first + found.len(), gain)),
+            SearchStage::Screen(first) => Ok(self.after_screening(first + found.len())),
             SearchStage::Explore(first) => Ok(self.end_exploring(first, &found)),
             _ => self.end_perturbations(&found, gain, observer),
         }
