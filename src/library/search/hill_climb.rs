@@ -198,7 +198,6 @@ impl<'a> Search<'a> {
             changed: Changed::all(evaluator.tree()),
             wave: None,
             perturbing: None,
-            screened: 0,
             explored: false,
             initial: models.iter().map(Model::values).collect(),
             meter: Meter::new(&options.shares()),

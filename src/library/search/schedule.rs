@@ -22,7 +22,7 @@
 //! | [`SearchEffort::schedule`] | | measured: fast searches take about a third of the time and end up to 68 log units below the default |
 //! | [`FURTHER_START_SWEEPS`] | 1 | measured on 218 taxa: 4 sweeps, from lengths of parsimony, make a start take 1.14 times as long |
 //! | [`TAXA_PER_MOVE`], [`MOVE_RADIUS`] | 7, 4 | measured on 16 alignments on which searches disagree, 3 seeds: with half as many moves per perturbation, searches end 1.1 log units lower in the mean, with twice as many they take 1.1 times as long for the same; radius 10 takes 1.2 times as long for the same |
-//! | [`PERTURBATIONS_PER_WAVE`] | 4 | on the same: 3 end 0.6 to 1.0 log units lower in the mean, for 0.8 of the time; 2 end 1.1 lower, for 0.7 |
+//! | [`PERTURBATIONS_PER_WAVE`] | 4 | on the same: 3 end 0.6 log units lower in the mean, for 0.8 of the time; a first wave of 2 ends 1.1 lower, for 0.7 |
 //! | [`PERTURBATIONS_GAIN`] | 1 | on the same, 0.1 is as good; on 217 taxa it takes 1.17 times as long for the same |
 //! | [`DIFFERENT_RADIUS`] | 1 | on the same: 0.89 of the time of all changed subtrees, with the same likelihood |
 //! | [`LENGTHS_RADIUS`] | 2 | on 158 and 199 taxa: 0.3 of the time of sweeps over all branches |
@@ -213,7 +213,8 @@ pub enum SearchPhase {
 }
 
 /// Usual share (percent) of each [`SearchPhase`] in the time of a search, for the display of
-/// progress: about what it is on four alignments of 34 to 400 taxa. The harder the data, the more time perturbations take.
+/// progress. Those of the default are rounded from four alignments of 34 to 400 taxa; those of `--thorough` follow from them, as its
+/// first part is such a search and takes a third to a quarter of its time. The harder the data, the more time perturbations take.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shares(pub [f64; 10]);
 

@@ -6,7 +6,6 @@ use super::hill_climb::{Search, SearchOptions};
 use super::schedule::{self as at, SearchEffort, SearchPhase};
 use super::start::parsimony_start;
 use super::state::{Perturbing, SearchStage};
-use super::wave::Found;
 use crate::likelihood::Result;
 use crate::observer::{Event, Observer};
 use crate::parallel::side_by_side;
@@ -17,41 +16,49 @@ use crate::tree::{DEFAULT_BRLEN, Tree};
 impl Search<'_> {
     /// Begins the wave of one fast round from each starting tree from this number on; the evaluator already has the first one.
     pub(super) fn begin_screening(&mut self, first: usize, observer: &mut dyn Observer) {
-        let given = self.num_starts();
-        let share = self.share(SearchPhase::Screen) / given as f64;
+        let share = self.share(SearchPhase::Screen) / self.num_starts() as f64;
         if first == 0 {
             self.phase("fast SPR", share, observer);
             self.plan.wave = Some(Wave::new(vec![Climb::First]));
             return;
         }
-        let last = given.min(first + at::STARTS_PER_WAVE);
-        let share = share * (last - first) as f64;
-        self.begin_starts(first..last, share, Climb::Screen, observer);
+        let starts = self.options.alternatives.iter().skip(first - 1).take(at::STARTS_PER_WAVE);
+        let starts: Vec<Tree> = starts.cloned().collect();
+        self.begin_starts(first, share * starts.len() as f64, starts, Climb::Screen, observer);
     }
 
     /// Begins the wave of fast rounds from further starting trees from this number on.
     pub(super) fn begin_exploring(&mut self, first: usize, observer: &mut dyn Observer) {
-        let explored = self.plan.history.more_starts.len() - self.plan.screened;
-        let count = at::EXPLORED_PER_WAVE.min(self.schedule.explored - explored);
+        let explored = self.plan.history.more_starts.len();
+        let count = at::EXPLORED_PER_WAVE.min(self.schedule.explored.saturating_sub(explored));
         let left = at::USUALLY_EXPLORED.saturating_sub(explored).min(count);
         let share = self.share(SearchPhase::Explore) * left as f64 / at::USUALLY_EXPLORED as f64;
-        self.begin_starts(first..first + count, share, Climb::Explore, observer);
+        let (data, options) = (self.data, self.options);
+        let make = |_: &mut (), job: usize, _: &dyn Fn() -> bool| {
+            Some(make_start(data, options, first + job))
+        };
+        let mut workers = vec![(); self.companions.len().max(1)];
+        let starts = side_by_side(&mut workers, count, make, |_| false);
+        let starts: Vec<Tree> = starts.into_iter().flatten().collect();
+        self.plan.history.more_starts.extend(starts.iter().cloned());
+        self.begin_starts(first, share, starts, Climb::Explore, observer);
     }
 
+    /// Begins the wave of these starting trees, of which the first has this number.
     fn begin_starts(
         &mut self,
-        numbers: std::ops::Range<usize>,
+        first: usize,
         share: f64,
+        starts: Vec<Tree>,
         climb: fn(usize, Tree) -> Climb,
         observer: &mut dyn Observer,
     ) {
-        let trees = match numbers.len() {
-            1 => format!("tree {}", numbers.end),
-            _ => format!("trees {} to {}", numbers.start + 1, numbers.end),
+        let trees = match starts.len() {
+            1 => format!("tree {}", first + 1),
+            count => format!("trees {} to {}", first + 1, first + count),
         };
         self.phase(&format!("fast SPR, starting {trees}"), share, observer);
-        let starts = self.starts(numbers.clone());
-        let climbs = numbers.zip(starts).map(|(number, tree)| climb(number, tree)).collect();
+        let climbs = (first..).zip(starts).map(|(number, tree)| climb(number, tree)).collect();
         self.plan.wave = Some(Wave::new(climbs));
     }
 
@@ -104,8 +111,7 @@ impl Search<'_> {
         self.plan.in_vain = 0;
         let changed = self.plan.changed.clone();
         self.plan.best = Some(End::of(self.evaluator, changed)?);
-        self.plan.screened = self.plan.history.more_starts.len();
-        Ok(SearchStage::Explore(1 + self.options.alternatives.len() + self.plan.screened))
+        Ok(SearchStage::Explore(self.num_starts()))
     }
 
     /// True if the search goes on to further starting trees after the first perturbations. A search from a given
@@ -114,11 +120,16 @@ impl Search<'_> {
         self.schedule.explored > 0 && self.options.explores
     }
 
-    /// The stage after the wave of further starting trees from the number `first` on, which have led to this.
-    pub(super) fn end_exploring(&mut self, first: usize, found: &[Found]) -> SearchStage {
-        let next = first + found.len();
-        if !found.contains(&Found::Better) {
-            self.plan.in_vain += found.len();
+    /// The stage after the wave of so many further starting trees from the number `first` on, one of which was better or not.
+    pub(super) fn end_exploring(
+        &mut self,
+        first: usize,
+        count: usize,
+        is_better: bool,
+    ) -> SearchStage {
+        let next = first + count;
+        if !is_better {
+            self.plan.in_vain += count;
             return self.after_exploring(next);
         }
         self.plan.in_vain = 0;
@@ -135,7 +146,7 @@ impl Search<'_> {
 
     /// The stage after further starting trees have been explored; the next one would have this number.
     fn after_exploring(&mut self, next: usize) -> SearchStage {
-        let explored = self.plan.history.more_starts.len() - self.plan.screened;
+        let explored = self.plan.history.more_starts.len();
         let in_vain = self.plan.in_vain >= self.schedule.explored_in_vain;
         if !in_vain && explored < self.schedule.explored {
             return SearchStage::Explore(next);
@@ -172,21 +183,22 @@ impl Search<'_> {
         Ok(goes_on)
     }
 
-    /// The stage after a wave of perturbations, which have led to this, with this gain of log-likelihood.
+    /// The stage after a wave of so many perturbations, so many of which led to something better, with this gain of
+    /// log-likelihood.
     pub(super) fn end_perturbations(
         &mut self,
-        found: &[Found],
+        [count, better]: [usize; 2],
         gain: f64,
         observer: &mut dyn Observer,
     ) -> Result<SearchStage> {
         let is_better = gain > at::PERTURBATIONS_GAIN;
         let history = &mut self.plan.history;
-        history.perturbations += found.len();
-        history.improvements += found.iter().filter(|found| **found == Found::Better).count();
+        history.perturbations += count;
+        history.improvements += better;
         history.still_adding = is_better;
         let Some(perturbing) = &mut self.plan.perturbing else { return Ok(SearchStage::Perturb) };
         if !is_better {
-            perturbing.failures += found.len();
+            perturbing.failures += count;
             return Ok(SearchStage::Perturb);
         }
         perturbing.failures = 0;
@@ -215,35 +227,13 @@ impl Search<'_> {
         };
         [schedule.perturbed_in_vain, schedule.perturbed]
     }
-
-    /// The starting trees with these numbers; the first, number 0, is the tree with which the search began.
-    fn starts(&mut self, numbers: std::ops::Range<usize>) -> Vec<Tree> {
-        let given = self.options.alternatives.len() + 1;
-        let own = numbers.start.max(given)..numbers.end.max(given);
-        let explores = matches!(self.plan.stage, SearchStage::Explore(_));
-        let (data, options) = (self.data, self.options);
-        let make = |_: &mut (), job: usize, _: &dyn Fn() -> bool| {
-            Some(make_start(data, options, own.start + job, explores))
-        };
-        let mut workers = vec![(); self.companions.len().max(1)];
-        let made = side_by_side(&mut workers, own.len(), make, |_| false);
-        let made: Vec<Tree> = made.into_iter().flatten().collect();
-        self.plan.history.more_starts.extend(made.iter().cloned());
-        let alternatives = numbers.filter_map(|number| self.options.alternatives.get(number - 1));
-        alternatives.cloned().chain(made).collect()
-    }
 }
 
-/// The starting tree of this number, when it is made for the first perturbations or to explore after them.
-fn make_start(
-    data: &ParsimonyData,
-    options: &SearchOptions,
-    number: usize,
-    explores: bool,
-) -> Tree {
+/// The starting tree of this number, which the search makes to explore.
+fn make_start(data: &ParsimonyData, options: &SearchOptions, number: usize) -> Tree {
     let index = options.index + number as u64;
     // Under a constraint that the data contradict, parsimony trees are too much alike.
-    let at_random = explores && options.explores_for_the_constraint() && number.is_multiple_of(2);
+    let at_random = options.explores_for_the_constraint() && number.is_multiple_of(2);
     match data.constraint().filter(|_| at_random) {
         Some(constraint) => {
             let mut rng = stream(options.seed, Purpose::RandomTree, index);

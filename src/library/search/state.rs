@@ -91,8 +91,6 @@ pub(super) struct Plan {
     /// The climbs of the stage that do not depend on each other, until all have ended.
     pub(super) wave: Option<Wave>,
     pub(super) perturbing: Option<Perturbing>,
-    /// Number of starting trees that the search had made before it explored further ones.
-    pub(super) screened: usize,
     /// True when all further starting trees have been explored.
     pub(super) explored: bool,
     /// The values of the models' parameters with which the search began.

@@ -15,18 +15,7 @@ use crate::observer::{Event, Observer};
 use crate::parallel::side_by_side;
 use crate::parsimony::ParsimonyData;
 use crate::rng::{Purpose, substream};
-use crate::tree::{adopt_shared_brlens, edges_not_in, same_topology};
-
-/// What a further starting tree has led to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Found {
-    /// A tree of which something is better than in the best tree so far.
-    Better,
-    /// The best tree, up to branches without length.
-    TheSame,
-    /// Another tree, of which nothing is better.
-    Nothing,
-}
+use crate::tree::{adopt_shared_brlens, edges_not_in};
 
 /// What the climbs of a wave have in common.
 struct Common<'a, 'd> {
@@ -166,31 +155,31 @@ impl Search<'_> {
         if let Some(best) = &self.plan.best {
             self.evaluator.return_to(&best.snapshot);
         }
-        let mut found = Vec::new();
+        let (count, mut better) = (ends.len(), 0);
         for end in ends {
-            found.push(self.recombine(end)?);
+            better += usize::from(self.recombine(end)?);
         }
         let gain = self.evaluator.log_likelihood()? - before;
         match self.plan.stage {
-            SearchStage::Screen(first) => Ok(self.after_screening(first + found.len())),
-            SearchStage::Explore(first) => Ok(self.end_exploring(first, &found)),
-            _ => self.end_perturbations(&found, gain, observer),
+            SearchStage::Screen(first) => Ok(self.after_screening(first + count)),
+            SearchStage::Explore(first) => Ok(self.end_exploring(first, count, better > 0)),
+            _ => self.end_perturbations([count, better], gain, observer),
         }
     }
 
     /// Recombines a tree with the best one so far, which the evaluator has; the evaluator then has the result, which is
-    /// the best tree from now on. The first tree of all is the evaluator's.
-    pub(super) fn recombine(&mut self, new: End) -> Result<Found> {
+    /// the best tree from now on. The first tree of all is the evaluator's. Returns true if something of the tree is better than
+    /// in the best one.
+    fn recombine(&mut self, new: End) -> Result<bool> {
         if matches!(self.plan.stage, SearchStage::Screen(_)) {
             let reached = (new.lnl, new.snapshot.tree().clone());
             self.plan.history.reached.push(reached);
         }
         let Some(old) = self.plan.best.take() else {
             self.plan.best = Some(new);
-            return Ok(Found::Better);
+            return Ok(true);
         };
         let gain = new.lnl - old.lnl;
-        let is_same = same_topology(new.snapshot.tree(), old.snapshot.tree());
         let (best, other) = if gain > 0.0 { (new, old) } else { (old, new) };
         let mut changed: Changed = best.changed;
         if gain > 0.0 {
@@ -203,13 +192,7 @@ impl Search<'_> {
         }
         let taken = fuse(self.evaluator, other.snapshot.tree(), &mut changed)?;
         self.plan.best = Some(End::of(self.evaluator, changed)?);
-        Ok(if taken > 0 || gain >= at::SAME {
-            Found::Better
-        } else if is_same || gain > -at::SAME {
-            Found::TheSame
-        } else {
-            Found::Nothing
-        })
+        Ok(taken > 0 || gain >= at::SAME)
     }
 }
 
@@ -221,9 +204,8 @@ mod tests {
     use crate::observer::Silent;
     use crate::parsimony::ParsimonyData;
     use crate::partition::Partition;
-    use crate::search::SearchEffort;
-    use crate::search::{SearchState, parsimony_start};
-    use crate::tree::Tree;
+    use crate::search::{SearchEffort, SearchState, parsimony_start};
+    use crate::tree::{Tree, same_topology};
     use std::path::Path;
 
     /// Unites the pair A, B, and then C, D and E in a polytomy.
@@ -242,8 +224,8 @@ mod tests {
         Tree::from_edges(5, &ends.map(|(a, b)| (a, b, 0.1)))
     }
 
-    /// What each tree leads to, in a search that comes to these trees.
-    fn found(trees: &[Tree]) -> Vec<Found> {
+    /// Whether each tree is better than those before, in a search that comes to these trees.
+    fn found(trees: &[Tree]) -> Vec<bool> {
         let alignment = read_alignment_from(DATA.as_bytes(), "test").unwrap();
         let partitions = [Partition::whole(&alignment, "JC").unwrap()];
         let mut models = [partitions[0].model.clone()];
@@ -267,21 +249,17 @@ mod tests {
     }
 
     #[test]
-    fn another_resolution_of_a_polytomy_is_the_same_tree() {
+    fn another_resolution_of_a_polytomy_is_no_better() {
         let resolutions = [[2, 3], [2, 4], [3, 4]].map(|pair| tree([0, 1], pair));
         assert!(!same_topology(&resolutions[0], &resolutions[1]));
-        let expected = [Found::Better, Found::TheSame, Found::TheSame];
-        assert_eq!(found(&resolutions), expected);
+        assert_eq!(found(&resolutions), [true, false, false]);
     }
 
     #[test]
-    fn a_tree_without_a_supported_split_is_not_the_same() {
+    fn a_tree_without_a_supported_split_is_no_better() {
         let (good, poor) = (tree([0, 1], [2, 3]), tree([0, 2], [1, 3]));
-        assert_eq!(found(&[good.clone(), poor.clone()]), [Found::Better, Found::Nothing]);
-        assert_eq!(
-            found(&[poor, good.clone(), good]),
-            [Found::Better, Found::Better, Found::TheSame]
-        );
+        assert_eq!(found(&[good.clone(), poor.clone()]), [true, false]);
+        assert_eq!(found(&[poor, good.clone(), good]), [true, true, false]);
     }
 
     /// The tree and log-likelihood of a search with so many companions, whose state is taken and resumed every so many steps.
