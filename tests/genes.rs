@@ -64,7 +64,7 @@ fn a_gene_has_the_tree_and_model_of_a_search_with_it_alone() {
         ("-m GTR+G", "bestTree", ""),
         ("-m GTR+G --fast --alrt 50 --abayes", "support", ""),
         ("-m HKY+G --fast --bs-trees 3 --bs-metric tbe,fbp", "support", "--all"),
-        ("-m GTR+G --fast --bs-trees autoMRE{50}", "support", "--all"),
+        ("-m JC --fast --bs-trees autoMRE{50}", "support", "--all"),
         ("-m auto --fast -p 7", "bestTree", ""),
     ] {
         scratch.succeed(&format!("genes {} {options} -n parts -T 2 --redo", gappy()));
