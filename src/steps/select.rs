@@ -10,9 +10,10 @@ use crate::likelihood::BrlenLinkage;
 use crate::model::Model;
 use crate::model_selection::{Choosing, Fit, Ranked, fit};
 use crate::observer::{Event, Observer};
-use crate::optimize::Goal;
+use crate::optimize::{Goal, optimize_at_lengths};
 use crate::output::{CandidateReport, SelectionReport, table};
-use crate::runtime::{Jobs, Resources, RunRecord, Session, first_tree};
+use crate::partition::Partition;
+use crate::runtime::{Jobs, Resources, RunRecord, Session, Setup, first_tree};
 use crate::tree::Tree;
 
 /// Fewest taxa whose data say anything about a model.
@@ -24,22 +25,34 @@ const MAX_SHOWN: usize = 10;
 ///
 /// # Errors
 /// [`crate::error::Error::Usage`] as of sharing out the resources anew.
-pub(crate) fn select_models(mut session: Session) -> Result<Session> {
+pub(crate) fn select_models(session: Session) -> Result<Session> {
+    select_models_for(session, None)
+}
+
+/// The same with another sample size than the number of sites of each partition.
+///
+/// # Errors
+/// As of [`select_models`].
+pub(crate) fn select_models_for(
+    mut session: Session,
+    sample_size: Option<usize>,
+) -> Result<Session> {
     if session.setup.loaded.candidates.iter().all(Option::is_none) {
         return Ok(session);
     }
     session.stage("model selection");
     let (tree, which) = first_tree(session.setup.plan, &session.setup.loaded);
     let criterion = session.setup.plan.data.auto_criterion.unwrap_or_default();
+    let of_all = if sample_size.is_some() { " of all partitions" } else { "" };
     session.event(Event::Note(format!(
-        "models are selected by {} on {which}; the sample size is the number of sites, and the branch lengths \
+        "models are selected by {} on {which}; the sample size is the number of sites{of_all}, and the branch lengths \
          of a partition count as parameters",
         criterion.name()
     )));
-    let mut rankings = compare(&mut session, &tree)?;
+    let mut rankings = compare(&mut session, &tree, sample_size)?;
     for partition in session.setup.loaded.file_order.clone() {
         if let Some(ranking) = rankings[partition].take() {
-            adopt(&mut session, partition, &ranking);
+            adopt(&mut session, partition, &ranking, sample_size);
         }
     }
     // The memory and the useful threads depend on the models.
@@ -50,45 +63,93 @@ pub(crate) fn select_models(mut session: Session) -> Result<Session> {
     Ok(session)
 }
 
+/// A partition whose model is being selected.
+pub(crate) struct OpenModel<'a> {
+    /// Its data.
+    pub partition: &'a Partition,
+    /// The selection.
+    pub choosing: Choosing,
+}
+
+/// The branch lengths under which models are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FitLengths {
+    /// Those that are the best for each model.
+    Own,
+    /// Those of the tree.
+    Given,
+    /// Those of the tree, multiplied by the factor that is the best for each model.
+    Scaled,
+}
+
 /// By partition, the ranking of models if it has none yet; empty where there are too few taxa to compare models.
-fn compare(session: &mut Session, tree: &Tree) -> Result<Vec<Option<Vec<Ranked>>>> {
-    let setup = &session.setup;
+fn compare(
+    session: &mut Session,
+    tree: &Tree,
+    sample_size: Option<usize>,
+) -> Result<Vec<Option<Vec<Ranked>>>> {
+    let Session { setup, record } = session;
     let criterion = setup.plan.data.auto_criterion.unwrap_or_default();
-    let mut open: Vec<(usize, Choosing)> = Vec::new();
+    let (mut numbers, mut open) = (Vec::new(), Vec::new());
     let mut rankings = vec![None; setup.loaded.partitions.len()];
-    for (partition, candidates) in setup.loaded.candidates.iter().enumerate() {
-        let (Some(candidates), num_taxa) = (candidates, setup.loaded.presence[partition].len())
-        else {
+    for (number, candidates) in setup.loaded.candidates.iter().enumerate() {
+        let (Some(candidates), num_taxa) = (candidates, setup.loaded.presence[number].len()) else {
             continue;
         };
         if num_taxa < MIN_TAXA {
-            rankings[partition] = Some(Vec::new());
+            rankings[number] = Some(Vec::new());
         } else {
-            let num_sites = setup.loaded.partitions[partition].patterns.num_sites;
-            open.push((partition, Choosing::new(*candidates, criterion, num_sites, num_taxa)));
+            let partition = &setup.loaded.partitions[number];
+            let num_sites = sample_size.unwrap_or(partition.patterns.num_sites);
+            let choosing = Choosing::new(*candidates, criterion, num_sites, num_taxa);
+            numbers.push(number);
+            open.push(OpenModel { partition, choosing });
         }
     }
+    compare_models(setup, record, &mut open, tree, FitLengths::Own)?;
+    for (number, open) in numbers.into_iter().zip(&open) {
+        rankings[number] = Some(open.choosing.ranking());
+    }
+    Ok(rankings)
+}
+
+/// Carries out all fits of these selections.
+///
+/// # Errors
+/// A fit has failed, or the run is to end.
+pub(crate) fn compare_models(
+    setup: &Setup,
+    record: &mut RunRecord,
+    open: &mut [OpenModel],
+    tree: &Tree,
+    lengths: FitLengths,
+) -> Result<()> {
     for round in 1.. {
         let mut tasks = Vec::new();
-        for (i, (partition, choosing)) in open.iter_mut().enumerate() {
-            let patterns = &setup.loaded.partitions[*partition].patterns;
-            tasks.extend(choosing.ask(patterns).into_iter().map(|task| (i, *partition, task)));
+        for (i, OpenModel { partition, choosing }) in open.iter_mut().enumerate() {
+            let asked = choosing.ask(&partition.patterns).into_iter();
+            tasks.extend(asked.map(|task| (i, *partition, task)));
         }
         if tasks.is_empty() {
             break;
         }
         // The number of further rounds is unknown, and with it the share of the whole.
         let jobs = Jobs { is_most_expected: false, ..setup.jobs("model", tasks.len()) };
-        let RunRecord { checkpoint, progress, .. } = &mut *session.record;
+        let RunRecord { checkpoint, progress, .. } = &mut *record;
         let found = jobs.run(checkpoint.as_ref(), progress, |job| {
             let (_, partition, task) = &tasks[job.number];
-            let partition = &setup.loaded.partitions[*partition..=*partition];
+            let partition = std::slice::from_ref(*partition);
             let models = std::slice::from_ref(&task.start);
             let own = BrlenLinkage::Unlinked;
             let evaluator = job.resources.evaluator(partition, models, tree.clone(), own)?;
             job.mute(true);
-            let fitted = fit(evaluator, task, |evaluator, models, options| {
-                optimize_in_steps(Goal::Nearby, evaluator, models, options, job)
+            let fitted = fit(evaluator, task, |evaluator, models, options| match lengths {
+                FitLengths::Own => optimize_in_steps(Goal::Nearby, evaluator, models, options, job),
+                FitLengths::Given | FitLengths::Scaled => {
+                    let is_scaled = lengths == FitLengths::Scaled;
+                    let epsilon = options.lnl_epsilon;
+                    Ok(optimize_at_lengths(evaluator, models, is_scaled, epsilon, None)?.0)
+                }
             });
             fitted.map(|Fit { model, tree, lnl, .. }| (model.values(), tree, lnl))
         })?;
@@ -98,23 +159,20 @@ fn compare(session: &mut Session, tree: &Tree) -> Result<Vec<Option<Vec<Ranked>>
             let (candidate, effort) = (task.candidate.clone(), task.effort);
             of_partition[*i].push(Fit { candidate, model, tree, lnl, effort });
         }
-        for ((_, choosing), fits) in open.iter_mut().zip(of_partition) {
+        for (one, fits) in open.iter_mut().zip(of_partition) {
             if !fits.is_empty() {
-                choosing.tell(fits);
+                one.choosing.tell(fits);
             }
         }
-        let lnl = open.iter().filter_map(|(_, choosing)| choosing.best_lnl()).sum();
+        let lnl = open.iter().filter_map(|one| one.choosing.best_lnl()).sum();
         let phase = "model selection".to_string();
-        session.record.progress.event(&Event::Progress { phase, round, lnl });
+        record.progress.event(&Event::Progress { phase, round, lnl });
     }
-    for (partition, choosing) in &open {
-        rankings[*partition] = Some(choosing.ranking());
-    }
-    Ok(rankings)
+    Ok(())
 }
 
 /// Gives a partition the best model, and reports it.
-fn adopt(session: &mut Session, index: usize, ranking: &[Ranked]) {
+fn adopt(session: &mut Session, index: usize, ranking: &[Ranked], sample_size: Option<usize>) {
     let setup = &mut session.setup;
     let candidates =
         setup.loaded.candidates[index].take().expect("the partition's model is to be selected");
@@ -151,7 +209,7 @@ fn adopt(session: &mut Session, index: usize, ranking: &[Ranked]) {
         partition: name,
         data_type: candidates.data_type.name().to_string(),
         criterion: criterion.name().to_string(),
-        sites: session.setup.loaded.partitions[index].patterns.num_sites,
+        sites: sample_size.unwrap_or(session.setup.loaded.partitions[index].patterns.num_sites),
         taxa: num_taxa,
         chosen,
         candidates: ranking.iter().map(report).collect(),

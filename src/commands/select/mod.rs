@@ -1,6 +1,10 @@
-//! Selection of the model of each partition, without a run after it.
+//! Selection of the model of each partition, and of the partitions that are better described by one model together, without a
+//! run after it.
 
+mod merge;
 mod options;
+mod report;
 mod run;
+mod subset_fit;
 
 pub(crate) use options::WORD;

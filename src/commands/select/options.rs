@@ -1,8 +1,8 @@
 //! The options of `select`.
 
-use super::run::Select;
-use super::run::{CRITERIA, SELECTED_MODELS};
+use super::run::{BEST_SCHEME, CRITERIA, MERGES, SELECTED_MODELS, Select};
 use crate::commands::{Analysis, Group, Word, guide};
+use crate::model_selection::MergeMethod;
 use crate::plan::{
     AnalysisOptions, DataArgs, ModelIs, OutputArgs, Plan, Reading, RunArgs, TreeSource, parse_trees,
 };
@@ -15,7 +15,7 @@ pub(crate) const WORD: Word = Word {
     about: "the model of each partition, by BIC, AIC or AICc",
     usage: "-s <FILE>",
     guide: guide!("select"),
-    outputs: &[SELECTED_MODELS, CRITERIA],
+    outputs: &[SELECTED_MODELS, CRITERIA, BEST_SCHEME, MERGES],
     args: SelectArgs::augment_args,
     read,
     ..Word::BLANK
@@ -29,6 +29,13 @@ struct SelectArgs {
     /// The tree on which models are compared [default: a parsimony tree]
     #[arg(short = 't', long, value_name = "FILE", help_heading = "Trees")]
     tree: Option<String>,
+    /// Merge partitions that one model describes better: off, greedy, rcluster, rclusterf, rcluster:PERCENT [default: off]
+    ///
+    /// Finds the partition scheme with the lowest criterion. greedy compares all pairs of subsets, rcluster the PERCENT of them
+    /// that are the most similar (10 if none is given), and rclusterf merges several at once. (In mlsearch genes: put the shards
+    /// of a run together.)
+    #[arg(long, value_name = "HOW", help_heading = "Partitions")]
+    merge: Option<String>,
     #[command(flatten)]
     output: OutputArgs,
     #[command(flatten)]
@@ -50,6 +57,20 @@ fn read(matches: &ArgMatches, reading: &mut Reading) -> clap::error::Result<Anal
             "--tree: models are compared on the tree of a file, or without it on a parsimony tree",
         );
     }
+    let merge = match args.merge.as_deref() {
+        None => None,
+        Some(text) if text.eq_ignore_ascii_case("off") => None,
+        Some(text) => match MergeMethod::read(text) {
+            Ok(method) => Some(method),
+            Err(expected) => {
+                refusals.add(format!("--merge {text}: {expected}"));
+                None
+            }
+        },
+    };
+    if merge.is_some() && !args.data.has_partitions() {
+        refusals.add("--merge merges the partitions of a partition file: give one with -q FILE");
+    }
     let search = AnalysisOptions { trees, ..AnalysisOptions::default() };
-    Ok(Analysis::new(&WORD, Plan { search, ..plan }, Box::new(Select)))
+    Ok(Analysis::new(&WORD, Plan { search, ..plan }, Box::new(Select { merge })))
 }

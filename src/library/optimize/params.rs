@@ -52,6 +52,7 @@ pub(super) struct Parameters<'a> {
     models: &'a mut [Model],
     partitions: Vec<usize>,
     with_lengths: bool,
+    with_scaler: bool,
     rates_only: bool,
     elsewhere: bool,
     known: Option<&'a Known<'a>>,
@@ -80,6 +81,7 @@ impl<'a> Parameters<'a> {
             models,
             partitions,
             with_lengths: false,
+            with_scaler: false,
             rates_only: false,
             elsewhere: false,
             known: None,
@@ -92,6 +94,14 @@ impl<'a> Parameters<'a> {
     /// difference).
     pub(super) fn with_lengths(mut self) -> Self {
         self.with_lengths = true;
+        self
+    }
+
+    /// Optimises the scaler of each partition's branch lengths together with its parameters, also of models that have none.
+    pub(super) fn with_scaler(mut self) -> Self {
+        let all = 0..self.models.len();
+        self.partitions = all.filter(|&number| self.evaluator.num_taxa_of(number) >= 2).collect();
+        self.with_scaler = true;
         self
     }
 
@@ -128,7 +138,8 @@ impl<'a> Parameters<'a> {
     fn moves_lengths(&self, partition: usize) -> bool {
         let linkage = self.evaluator.linkage();
         let own = linkage.has_own_lengths() || linkage.has_scalers() || self.models.len() == 1;
-        self.with_lengths && own && self.models[partition].has_free_rates_over_sites()
+        let is_correlated = self.models[partition].has_free_rates_over_sites();
+        self.with_scaler || self.with_lengths && own && is_correlated
     }
 
     /// Optimises until the last step of each partition gained less than a share of `lnl_epsilon` (log units), or a
@@ -358,8 +369,8 @@ pub(super) struct Learnt {
 }
 
 /// Curvature of the log-likelihood at the end of a call, with which the next one begins.
-#[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
-struct Curvature {
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+pub(super) struct Curvature {
     /// An approximate Hessian in canonical coordinates; the factor of lengths is the last one, if it is moved.
     hessian: Vec<f64>,
     /// Number of the parameters.
@@ -369,6 +380,16 @@ struct Curvature {
 }
 
 impl Learnt {
+    /// What is known of a single partition.
+    pub(super) fn of_one(curvature: Option<Curvature>) -> Self {
+        Learnt { partitions: vec![curvature] }
+    }
+
+    /// What was learnt of the first partition.
+    pub(super) fn into_first(self) -> Option<Curvature> {
+        self.partitions.into_iter().next().flatten()
+    }
+
     fn of(&self, partition: usize) -> Option<&Curvature> {
         self.partitions.get(partition)?.as_ref()
     }
@@ -398,6 +419,16 @@ impl Learnt {
 }
 
 impl Curvature {
+    /// What is known of so many parameters, and of the factor of lengths after them if the Hessian has one row more.
+    pub(super) fn near(hessian: Vec<f64>, num_parameters: usize) -> Self {
+        Curvature { hessian, num_parameters, far: false }
+    }
+
+    /// The Hessian in canonical coordinates.
+    pub(super) fn into_hessian(self) -> Vec<f64> {
+        self.hessian
+    }
+
     fn fits(&self, num_parameters: usize) -> bool {
         let sizes = [num_parameters, num_parameters + 1].map(|dims| dims * dims);
         self.num_parameters == num_parameters

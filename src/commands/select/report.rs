@@ -1,0 +1,67 @@
+//! The section of the JSON report.
+
+/// How partitions were merged.
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+pub(super) struct MergingReport {
+    /// Which pairs of subsets were compared.
+    pub method: String,
+    /// The criterion.
+    pub criterion: String,
+    /// Number of sites of all partitions.
+    pub sample_size: usize,
+    /// Number of different subsets that were fitted.
+    pub fitted: usize,
+    /// The partitions as they were given.
+    pub before: SchemeReport,
+    /// The scheme that was found.
+    pub after: SchemeReport,
+    /// All merges, in their order.
+    pub merges: Vec<MergeReport>,
+    /// The subsets of the scheme, in the order of the partition file.
+    pub subsets: Vec<SubsetReport>,
+}
+
+/// A partition scheme.
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+pub(super) struct SchemeReport {
+    /// Number of subsets.
+    pub subsets: usize,
+    /// Log-likelihood.
+    pub log_likelihood: f64,
+    /// Number of parameters, with branch lengths.
+    pub parameters: usize,
+    /// Akaike's criterion.
+    pub aic: f64,
+    /// The same, corrected for small samples; null where there are too few sites for it.
+    pub aicc: Option<f64>,
+    /// The Bayesian information criterion.
+    pub bic: f64,
+}
+
+/// A merge.
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+pub(super) struct MergeReport {
+    /// The partitions of one subset.
+    pub first: Vec<String>,
+    /// The partitions of the other one.
+    pub second: Vec<String>,
+    /// The criterion of the scheme before the merge, at the branch lengths of the first fit.
+    pub criterion_before: f64,
+    /// The same after it.
+    pub criterion_after: f64,
+}
+
+/// A subset of the scheme.
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+pub(super) struct SubsetReport {
+    /// Its name in the partition file.
+    pub subset: String,
+    /// Its partitions.
+    pub of: Vec<String>,
+    /// Its model, as it is typed.
+    pub model: String,
+    /// Number of sites.
+    pub sites: usize,
+    /// Log-likelihood.
+    pub log_likelihood: f64,
+}
