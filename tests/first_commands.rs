@@ -199,8 +199,12 @@ const IQTREE: Commands = &[
     ),
     (
         "-s a.phy -p p.txt -m MFP+MERGE -rcluster 10 -B 1000",
-        Try("-s a.phy -q p.txt --brlen scaled -m auto --all --bs-trees 1000"),
+        Try("-s a.phy -q p.txt --brlen scaled -m auto --merge rcluster:10"),
     ),
+    ("-s a.phy -spp p.txt -m TESTMERGEONLY", Works),
+    ("-s a.phy -spp p.txt -m MF+MERGE -rclusterf 5", Works),
+    ("-s a.phy -q p.txt -m GTR+G --merge rcluster", Works),
+    ("-s a.phy -q p.txt -m TESTMERGE", Try("-s a.phy -q p.txt -m auto --merge greedy")),
     (
         "-s a.phy -spp p.txt -m GTR+G -bb 1000 -bspec GENESITE",
         Try("-s a.phy -q p.txt --brlen scaled -m GTR+G --all --bs-trees 1000 --sampling GENESITE"),
@@ -247,6 +251,7 @@ const WORDS: Commands = &[
     ("check -s a.phy -m GTR+G", WorksOnTrees),
     ("support --help", WorksOnTrees),
     ("select -s a.phy", Works),
+    ("select -s a.phy -q p.txt -M --merge rclusterf:50", Works),
     ("test -s a.phy -m JC -z boots.nwk", Works),
     ("ancestral -s a.phy -m JC -t t.nwk", Works),
     ("resample -s a.phy --bs-trees 2", Works),

@@ -12,7 +12,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// Number of the tests that call [`survives`].
-const CASES: usize = 11;
+const CASES: usize = 12;
 /// Kills in all of them together; the environment may ask for more.
 const KILLS: usize = 200;
 /// The most kills of one run before it may end.
@@ -140,6 +140,11 @@ fn a_killed_search_with_replicates_ends_the_same() {
 fn a_killed_selection_of_models_ends_the_same() {
     let primates = repository("datasets/primates.phy").display().to_string();
     survives(&format!("-s {primates} -m auto --fast"), 3);
+}
+
+#[test]
+fn a_killed_merging_of_partitions_ends_the_same() {
+    survives(&format!("select {} -m auto --brlen scaled --merge rclusterf", data("gappy")), 12);
 }
 
 #[test]

@@ -141,3 +141,141 @@ fn data_types_for_which_no_model_can_be_selected_are_refused() {
         .run("-s letters -q q --data-type CODON -n x")
         .assert_refused(&["q, line 1, 'a': auto --data-type CODON", "-m GY+F3X4"]);
 }
+
+/// Five partitions, simulated along one tree: a, c and e with one model, b and d with another.
+fn two_models(scratch: &Scratch) -> &'static str {
+    let (one, other) = (
+        "GTR{1/8/1/1/8/1}+FU{.25/.25/.25/.25}+G4{0.3}",
+        "GTR{3/1/2/.3/1/1}+FU{.4/.1/.1/.4}+G4{1.5}",
+    );
+    let columns = [(1, 600), (601, 1100), (1101, 1500), (1501, 2200), (2201, 2800)];
+    let lines = "abcde".chars().zip(columns).enumerate().map(|(i, (name, (first, last)))| {
+        let model = if i % 2 == 0 { one } else { other };
+        (format!("{model}, {name} = {first}-{last}\n"), format!("DNA, {name} = {first}-{last}\n"))
+    });
+    let (truth, given): (String, String) = lines.unzip();
+    scratch.write("truth", &truth);
+    scratch.write("q", &given);
+    scratch.succeed("simulate --tree rand{14} -q truth --seed 5 --prefix sim");
+    "select -s sim.mlsearch.phy -q q --quiet"
+}
+
+#[test]
+fn partitions_of_one_model_are_merged_and_others_not() {
+    let scratch = Scratch::new();
+    let select = two_models(&scratch);
+    for (number, options) in [
+        "-m GTR+G --brlen scaled --merge greedy",
+        "-m GTR+G --brlen linked --merge rcluster:50",
+        "-m auto --brlen scaled --merge rclusterf",
+        "-m GTR+G -M --merge greedy",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let mut found = Vec::new();
+        for threads in 1..=3 {
+            let name = format!("r{number}t{threads}");
+            scratch.succeed(&format!("{select} {options} -T {threads} -n {name}"));
+            found.push(results(&scratch, &name));
+        }
+        assert!(found.windows(2).all(|pair| pair[0] == pair[1]), "{options}");
+        let scheme = &found[0]["bestScheme"];
+        let lines: Vec<&str> = scheme.lines().collect();
+        assert_eq!(lines.len(), 2, "{options}: {scheme}");
+        assert!(lines[0].ends_with(", a_c_e = 1-600, 1101-1500, 2201-2800"), "{scheme}");
+        assert!(lines[1].ends_with(", b_d = 601-1100, 1501-2200"), "{scheme}");
+        let report = report(&scratch, &format!("r{number}t1"));
+        let merging = &report["partition_merging"];
+        let value = |when: &str| merging[when]["bic"].as_f64().expect("a number");
+        assert!(value("after") < value("before"), "{options}");
+        let merges = merging["merges"].as_array().expect("a list");
+        assert_eq!((merges.len(), found[0]["merges"].lines().count()), (3, 4), "{options}");
+    }
+    // What was written is read back as it was meant, and there is nothing left to merge.
+    let again =
+        "select -s sim.mlsearch.phy -q r2t1.mlsearch.bestScheme --brlen scaled --quiet -n again";
+    scratch.succeed(&format!("{again} --merge greedy"));
+    let [first, again] = ["r2t1", "again"].map(|name| report(&scratch, name));
+    assert_eq!(first["model"], again["model"]);
+    let lnl = |report: &serde_json::Value, when: &str| {
+        report["partition_merging"][when]["log_likelihood"].as_f64().expect("a number")
+    };
+    assert_eq!(again["partition_merging"]["after"]["subsets"], 2);
+    assert!((lnl(&first, "after") - lnl(&again, "before")).abs() < 0.5);
+    scratch.succeed(
+        "search -s sim.mlsearch.phy -q r0t1.mlsearch.bestScheme --brlen scaled --fast -n found",
+    );
+    let models = &report(&scratch, "found")["partitions"];
+    assert_eq!((&models[0]["name"], &models[1]["name"]), (&"a_c_e".into(), &"b_d".into()));
+}
+
+#[test]
+fn no_scheme_is_worse_than_the_partitions_as_they_were() {
+    let scratch = Scratch::new();
+    let msa = repository("datasets/primates.phy");
+    // Stretches of different sizes, one with a model of its own, one a single column.
+    scratch.write(
+        "q",
+        "auto, a = 1-150\nauto, b = 151-170\nHKY+G, c = 171-400\nauto, d = 401-401\nHKY, e = 402-640\n\
+         auto, f = 641-898\\2\nauto, g = 642-898\\2\n",
+    );
+    for (number, options) in [
+        "--merge greedy",
+        "--merge rcluster:30 --brlen scaled --auto-criterion aic",
+        "--merge rclusterf:60 -M --auto-criterion aicc",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        scratch.succeed(&format!(
+            "select -s {} -q q -m auto {options} --quiet -n r{number}",
+            msa.display()
+        ));
+        let report = report(&scratch, &format!("r{number}"));
+        let merging = &report["partition_merging"];
+        let criterion = merging["criterion"].as_str().expect("a name").to_lowercase();
+        let value = |when: &str| merging[when][&criterion].as_f64().unwrap_or(f64::INFINITY);
+        assert!(value("after") <= value("before"), "{options}: {merging}");
+        let subsets = merging["subsets"].as_array().expect("a list").iter();
+        let mut names: Vec<&str> = subsets
+            .flat_map(|subset| subset["of"].as_array().expect("a list"))
+            .map(|name| name.as_str().expect("a name"))
+            .collect();
+        names.sort_unstable();
+        assert_eq!(names, ["a", "b", "c", "d", "e", "f", "g"]);
+        // Given models and selected ones stay apart.
+        let mixed = |subset: &serde_json::Value| {
+            let of = subset["of"].as_array().expect("a list").iter();
+            let given = of.clone().filter(|name| *name == "c" || *name == "e").count();
+            given > 0 && given < of.count()
+        };
+        assert!(!merging["subsets"].as_array().expect("a list").iter().any(mixed), "{merging}");
+    }
+}
+
+#[test]
+fn partitions_that_cannot_be_merged_are_refused() {
+    let scratch = Scratch::new();
+    let msa = repository("datasets/primates.phy").display().to_string();
+    scratch.write("q", "DNA, a = 1-400\nDNA, b = 401-898\n");
+    scratch.write("one", "DNA, all = 1-898\n");
+    for (options, expected) in [
+        (
+            "--merge greedy",
+            "--merge merges the partitions of a partition file: give one with -q FILE",
+        ),
+        ("-q one --merge greedy", "there is only one, 'all'"),
+        ("-q q --merge rcluster:0", "no percentage of pairs above 0 and up to 100"),
+        ("-q q --merge rcluster:101", "no percentage of pairs above 0 and up to 100"),
+        ("-q q -rcluster x", "'x' is no percentage"),
+        ("-q q --merge kmeans", "expected off, greedy, rcluster, rclusterf or rcluster:PERCENT"),
+        ("-q q --merge greedy:3", "takes no percentage"),
+    ] {
+        scratch.run(&format!("select -s {msa} {options} -n x")).assert_refused(&[expected]);
+    }
+    scratch.succeed(&format!("select -s {msa} -q q -m JC --merge off --quiet -n off"));
+    assert!(!scratch.files().iter().any(|file| file.contains("bestScheme")));
+    let said = scratch.succeed(&format!("-s {msa} -q q -m TESTMERGEONLY -rcluster 20 -n y")).stdout;
+    assert!(said.contains("after merging"), "{said}");
+}

@@ -236,24 +236,26 @@ fn the_tables_of_output_files_are_those_of_the_program() {
 }
 
 /// The sources of the JSON report: every public field of a structure in them is one of the report.
-const REPORTS: [&str; 8] = [
+const REPORTS: [&str; 9] = [
     "src/output/report.rs",
     "src/output/matrix.rs",
     "src/commands/compare/report.rs",
     "src/commands/genes/report.rs",
     "src/commands/gpu_selftest/report.rs",
     "src/commands/sample/report.rs",
+    "src/commands/select/report.rs",
     "src/commands/terrace/report.rs",
     "src/steps/concordance_report.rs",
 ];
 
 /// Sections of single analyses.
-const SECTIONS: [&str; 9] = [
+const SECTIONS: [&str; 10] = [
     "concordance",
     "consensus_tree",
     "distances",
     "genes",
     "gpu_selftest",
+    "partition_merging",
     "rf_distances",
     "rooted_trees",
     "sampling",

@@ -226,7 +226,8 @@ fn load_partitions(
     let report = AlignmentSummary::new(&taxa, &views);
     remarks.warnings.extend(suspicions(alignment, &partitions));
     remark(&taxa, &partitions, &report, &mut remarks);
-    if plan.data.auto_criterion.is_some() && candidates.iter().all(Option::is_none) {
+    let is_unused = candidates.iter().all(Option::is_none) && !plan.facts.needs.criterion;
+    if plan.data.auto_criterion.is_some() && is_unused {
         remarks
             .notes
             .push("every partition has a given model: --auto-criterion has no effect".into());

@@ -47,6 +47,8 @@ pub(crate) struct Needs {
     pub alignment: bool,
     /// Given trees are evaluated as they are, and not resolved by chance.
     pub own_trees: bool,
+    /// The criterion of model selection is needed also if all models are given.
+    pub criterion: bool,
     /// Three taxa, which have only one tree, are worth a note.
     pub note_of_one_tree: bool,
 }
@@ -59,6 +61,7 @@ impl Default for Needs {
             least_taxa,
             alignment: false,
             own_trees: false,
+            criterion: false,
             note_of_one_tree: false,
         }
     }

@@ -3,6 +3,7 @@
 use super::flat::{OfWord, of_word, option_of, word_of_option, words_with};
 use super::typed::{Typed, WordKind};
 use crate::commands::{Word, find_word};
+use crate::model_selection::MergeMethod;
 use crate::plan::{DataArgs, Reading, not_used};
 use clap::{Args, Command};
 use std::sync::LazyLock;
@@ -248,6 +249,12 @@ impl Rewriter<'_> {
         self.ask(spelled, name, word);
     }
 
+    /// True for `--merge` with a method, which is no file of genes.
+    fn merges_partitions(&self) -> bool {
+        let is_method = |value: &str| MergeMethod::read(value).is_ok();
+        self.typed.iter().any(|one| one.is("merge") && one.value.as_deref().is_some_and(is_method))
+    }
+
     /// The analysis that was asked for, or else that which the other options are about.
     fn word(&mut self) -> &'static Word {
         let has = |ids: &[&str]| ids.iter().any(|id| self.has(id));
@@ -257,6 +264,7 @@ impl Rewriter<'_> {
             // RAxML-NG's --sitelh is a command on given trees, and so are --ancestral and --mutmap.
             () if has(&["sitelh", "ancestral", "mutmap"]) && has(&["tree"]) => "evaluate",
             () if has(&["tests"]) => "evaluate",
+            () if self.merges_partitions() => "select",
             () if !has(&["msa"]) && has(&["outgroup", "root"]) && gives_trees => "root",
             () => "search",
         };

@@ -100,6 +100,10 @@ fn judge_peer(one: &Typed, name: &str, all: &[Typed]) -> Verdict {
         Here::Idle => {
             Verdict::Taken(Vec::new(), format!("{typed} has no effect here: {}", entry.says))
         }
+        // Replicates belong to the search that follows.
+        Here::Instead(peers::ALL_REPLICATES) if asks_to_merge(all) => {
+            refused(one, entry.says, Some(Vec::new()))
+        }
         Here::Instead(words) => {
             refused(one, entry.says, fill(&with_value(entry, words, value), value, all))
         }
@@ -214,8 +218,18 @@ fn judge_own(one: &Typed, id: &str, value: &str, all: &[Typed]) -> Verdict {
         "threads" if ["ntmax", "threads-max"].iter().any(|name| has_peer(all, name)) => {
             Verdict::Adapted(Vec::new())
         }
-        "bs_cutoff" if is_ultrafast(one) => {
-            refused(one, peers::ULTRAFAST, fill(peers::ALL_REPLICATES, Some(value), all))
+        "bs_cutoff" if is_ultrafast(one) => refused(
+            one,
+            peers::ULTRAFAST,
+            match asks_to_merge(all) {
+                true => Some(Vec::new()),
+                false => fill(peers::ALL_REPLICATES, Some(value), all),
+            },
+        ),
+        "model" if merges(&upper) && !Path::new(value).exists() => merging(value, &upper, all),
+        "merge" if ["rcluster", "rclusterf"].iter().any(|name| has_peer(all, name)) => {
+            let note = format!("{} is said by its percentage, too", one.as_typed());
+            Verdict::Taken(Vec::new(), note)
         }
         "model" if is_selection(&upper) && !Path::new(value).exists() => refused_as(
             &format!("-m {value}"),
@@ -444,10 +458,44 @@ fn is_rates(part: &str) -> bool {
 
 /// IQ-TREE's words for runs that select models, beside those that are models here.
 fn is_selection(upper: &str) -> bool {
-    let word = upper.split('+').next().unwrap_or(upper);
-    let merges = upper.contains("+MERGE") && matches!(word, "MFP" | "MF" | "TEST" | "TESTNEW");
-    let names = ["MF", "TESTONLY", "TESTNEW", "TESTNEWONLY", "TESTMERGE", "TESTMERGEONLY"];
-    merges || names.contains(&upper)
+    ["MF", "TESTONLY", "TESTNEW", "TESTNEWONLY"].contains(&upper)
+}
+
+/// IQ-TREE's words for runs that merge partitions.
+fn merges(upper: &str) -> bool {
+    let word = upper.strip_suffix("+MERGE").unwrap_or_default();
+    ["MFP", "MF", "TEST", "TESTNEW"].contains(&word)
+        || ["TESTMERGE", "TESTMERGEONLY", "TESTNEWMERGE", "TESTNEWMERGEONLY"].contains(&upper)
+}
+
+fn asks_to_merge(all: &[Typed]) -> bool {
+    let has_word = |one: &Typed| {
+        one.is("model") && one.value.as_deref().is_some_and(|v| merges(&v.to_ascii_uppercase()))
+    };
+    all.iter().any(has_word)
+}
+
+/// Such a run: merging alone is an analysis here, a search after it another one.
+fn merging(value: &str, upper: &str, all: &[Typed]) -> Verdict {
+    let mut words = vec!["-m".to_string(), "auto".to_string()];
+    let names_method = has_own(all, &["merge"])
+        || ["rcluster", "rclusterf"].iter().any(|name| has_peer(all, name));
+    if !names_method {
+        words.extend(["--merge".to_string(), "greedy".to_string()]);
+    }
+    if upper.ends_with("ONLY") || upper.starts_with("MF+") {
+        let note = format!(
+            "-m {value} is read as {}: IQ-TREE's selection of models and merging of partitions",
+            words.join(" ")
+        );
+        return Verdict::Taken(words, note);
+    }
+    refused_as(
+        &format!("-m {value}"),
+        "merging of partitions (--merge) is an analysis of its own; a search with the partitions and models that it finds \
+         reads its file with -q NAME.mlsearch.bestScheme",
+        Some(words),
+    )
 }
 
 /// A seed is a number; anything else after `-p` that is or could be a file is one.

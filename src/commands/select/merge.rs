@@ -553,10 +553,14 @@ pub(super) fn describe(report: &MergingReport) -> String {
     text.push_str(&table(&["subset", "model", "sites", "partitions", "lnL"], &rows));
     let one = |scheme: &SchemeReport| {
         format!(
-            "{} subsets, lnL {:.3}, {} parameters, AIC {:.3}, BIC {:.3}",
-            scheme.subsets, scheme.log_likelihood, scheme.parameters, scheme.aic, scheme.bic
+            "{} subsets, lnL {:.3}, {} parameters, {name} {}",
+            scheme.subsets,
+            scheme.log_likelihood,
+            scheme.parameters,
+            scheme.value(name).map_or("-".to_string(), |value| format!("{value:.3}"))
         )
     };
-    text.push_str(&format!("before: {}\nafter:  {}\n", one(&report.before), one(&report.after)));
+    let [before, after] = [&report.before, &report.after].map(one);
+    text.push_str(&format!("before merging: {before}\nafter merging:  {after}\n"));
     text
 }

@@ -65,3 +65,14 @@ pub(super) struct SubsetReport {
     /// Log-likelihood.
     pub log_likelihood: f64,
 }
+
+impl SchemeReport {
+    /// The value of a criterion, if it is defined.
+    pub(super) fn value(&self, criterion: &str) -> Option<f64> {
+        match criterion {
+            "AIC" => Some(self.aic),
+            "AICc" => self.aicc,
+            _ => Some(self.bic),
+        }
+    }
+}

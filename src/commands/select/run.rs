@@ -62,6 +62,7 @@ impl Command for Select {
             needs: Needs {
                 own_trees: has_tree,
                 alignment: self.merge.is_some(),
+                criterion: self.merge.is_some(),
                 ..Needs::default()
             },
             workload: Workload {

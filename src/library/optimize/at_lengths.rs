@@ -19,6 +19,9 @@ use serde::{Deserialize, Serialize};
 /// Step of second differences, in coordinates that are mostly logarithms: the curvature is wanted over about the distance
 /// between the optima of two data sets, and errors of rounding are smaller than with shorter steps.
 const STEP: f64 = 0.05;
+/// A call of the optimiser may end where this share of what it gained is missing; there are at most so many calls.
+const SHARE_LEFT: f64 = 0.02;
+const MAX_CALLS: usize = 4;
 /// Least curvature along an axis (log units): parameters that the data do not determine stay where they are.
 const LEAST_CURVATURE: f64 = 1e-3;
 /// Factor by which the curvature along the axes is increased until a Hessian is positive definite, and how often.
@@ -120,9 +123,15 @@ pub fn optimize_at_lengths(
     let known = known.map(|start| Curvature::near(start.hessian.clone(), num_parameters));
     let is_known = known.is_some();
     let mut learnt = Learnt::of_one(known);
-    let parameters = Parameters::new(evaluator, models);
-    let parameters = if with_scaler { parameters.with_scaler() } else { parameters };
-    let lnl = parameters.optimize(lnl_epsilon, &mut learnt)?;
+    let mut lnl = evaluator.log_likelihood()?;
+    for _ in 0..MAX_CALLS {
+        let parameters = Parameters::new(evaluator, models);
+        let parameters = if with_scaler { parameters.with_scaler() } else { parameters };
+        let before = std::mem::replace(&mut lnl, parameters.optimize(lnl_epsilon, &mut learnt)?);
+        if SHARE_LEFT * (lnl - before) < lnl_epsilon {
+            break;
+        }
+    }
     let hessian = learnt.into_first().filter(|_| is_known).map(Curvature::into_hessian);
     let place = || place_of(evaluator, &models[0], with_scaler);
     Ok((lnl, hessian.map(|hessian| Optimum { place: place(), hessian })))
@@ -236,4 +245,109 @@ fn solve(matrix: &[f64], right: &[f64]) -> Option<Vec<f64>> {
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::likelihood::engine::PartitionData;
+    use crate::likelihood::select::make_engine;
+    use crate::likelihood::{BrlenLinkage, EngineOptions};
+    use crate::rng::{Purpose, stream};
+    use crate::simulate::{SimModel, simulate_states, yule_tree};
+
+    /// Models with which data are simulated, and factors of the branch lengths.
+    const TRUTH: [(&str, f64); 2] = [("K80{1/4}+FE+G4{0.5}", 1.0), ("K80{1/9}+FE+G4{1.2}", 1.6)];
+
+    /// An evaluator of one partition of simulated data, of one or several of these models.
+    fn case(truth: &[usize], model: &Model) -> Evaluator {
+        let tree = yule_tree(9, 0.1, &mut stream(3, Purpose::Test, 0));
+        let mut rows: Vec<Vec<u16>> = vec![Vec::new(); 9];
+        for &number in truth {
+            let (text, factor) = TRUTH[number];
+            let simulated = Model::parse(text).unwrap();
+            let (matrices, cats) = (simulated.eigen_models(), simulated.rate_cats());
+            let simulated = SimModel { matrices: &matrices, cats: &cats };
+            let mut scaled = tree.clone();
+            for edge in tree.edges() {
+                scaled.set_brlen(edge, factor * tree.brlen(edge));
+            }
+            let mut rng = stream(number as u64, Purpose::Test, 1);
+            let states = simulate_states(&scaled, &simulated, 600, &mut rng);
+            for (row, states) in rows.iter_mut().zip(states) {
+                row.extend(states.into_iter().map(|state| 1 << state));
+            }
+        }
+        let data = PartitionData {
+            weights: vec![1.0; rows[0].len()],
+            tip_codes: rows,
+            code_masks: (0..16).collect(),
+            undetermined: 15,
+            num_states: 4,
+            num_rates: model.rate_cats().rates.len(),
+            ascertainment: None,
+        };
+        let engine = make_engine(std::slice::from_ref(&data), &EngineOptions::default()).unwrap();
+        let taxa: Vec<usize> = (0..9).collect();
+        let partition = (&data, taxa.as_slice(), model.clone());
+        Evaluator::new(tree, vec![partition], BrlenLinkage::Scaled, engine)
+    }
+
+    fn fitted(truth: &[usize], start: Option<&Optimum>) -> (f64, Optimum, Vec<Model>, f64) {
+        let mut models = vec![Model::parse("K80+FE+G4").unwrap()];
+        let mut evaluator = case(truth, &models[0]);
+        let (lnl, found) =
+            optimize_at_lengths(&mut evaluator, &mut models, true, 1e-3, start).unwrap();
+        let optimum = match found {
+            Some(optimum) => optimum,
+            None => measure_optimum(&mut evaluator, &mut models, true).unwrap(),
+        };
+        assert_eq!(evaluator.log_likelihood().unwrap(), lnl, "nothing is left of the measurement");
+        let scaler = evaluator.brlen_scaler(0);
+        (lnl, optimum, models, scaler)
+    }
+
+    #[test]
+    fn the_optimum_of_two_is_found_from_what_is_known_of_each() {
+        let [one, other] = [0, 1].map(|number| fitted(&[number], None));
+        let from_scratch = fitted(&[0, 1], None);
+        let pooled = one.1.pooled(&other.1).unwrap();
+        let warm = fitted(&[0, 1], Some(&pooled));
+        assert!((warm.0 - from_scratch.0).abs() < 1e-3, "{} {}", warm.0, from_scratch.0);
+        assert!((libm::log(warm.3 / from_scratch.3)).abs() < 0.02);
+        let lost = one.0 + other.0 - warm.0;
+        let expected = one.1.loss(&other.1).unwrap();
+        assert!(lost > 1.0 && (0.3..3.0).contains(&(expected / lost)), "{lost} {expected}");
+    }
+
+    #[test]
+    fn scalers_alone_are_optimised_of_models_without_parameters() {
+        let mut models = vec![Model::parse("JC").unwrap()];
+        let mut evaluator = case(&[0], &models[0]);
+        let before = evaluator.log_likelihood().unwrap();
+        let (lnl, _) = optimize_at_lengths(&mut evaluator, &mut models, true, 1e-3, None).unwrap();
+        assert!(lnl > before && evaluator.brlen_scaler(0) != 1.0);
+        let (same, _) =
+            optimize_at_lengths(&mut evaluator, &mut models, false, 1e-3, None).unwrap();
+        assert_eq!(same, lnl);
+    }
+
+    #[test]
+    fn quadratic_likelihoods_are_pooled_exactly() {
+        let optimum = |place: [f64; 2], hessian: [f64; 4]| Optimum {
+            place: place.to_vec(),
+            hessian: hessian.to_vec(),
+        };
+        let a = optimum([0.0, 1.0], [2.0, 0.0, 0.0, 1.0]);
+        let b = optimum([3.0, 1.0], [1.0, 0.0, 0.0, 5.0]);
+        let pooled = a.pooled(&b).unwrap();
+        assert_eq!(pooled.hessian, [3.0, 0.0, 0.0, 6.0]);
+        assert!(pooled.place.iter().all(|x| (x - 1.0).abs() < 1e-12), "{pooled:?}");
+        // 2 * 1^2 / 2 + 1 * 2^2 / 2
+        assert!((a.loss(&b).unwrap() - 3.0).abs() < 1e-12);
+        assert_eq!(a.with_more_data(2.0).hessian, [4.0, 0.0, 0.0, 2.0]);
+        assert!(a.pooled(&Optimum { place: vec![1.0], hessian: vec![1.0] }).is_none());
+        let fixed = positive_definite(vec![1.0, 3.0, 3.0, 1.0], 2);
+        assert!(solve(&fixed, &[1.0, 1.0]).is_some());
+    }
 }

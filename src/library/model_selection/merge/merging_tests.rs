@@ -18,7 +18,8 @@ const SITES: usize = 1000;
 impl Line {
     fn score(&self, members: &[usize]) -> SubsetScore {
         let mean = members.iter().map(|&m| self.places[m]).sum::<f64>() / members.len() as f64;
-        let loss: f64 = members.iter().map(|&m| (self.places[m] - mean).powi(2)).sum();
+        let loss: f64 =
+            members.iter().map(|&m| (self.places[m] - mean) * (self.places[m] - mean)).sum();
         SubsetScore { lnl: -100.0 * members.len() as f64 - loss, num_parameters: PARAMETERS }
     }
 
