@@ -144,7 +144,7 @@ fn a_killed_selection_of_models_ends_the_same() {
 
 #[test]
 fn a_killed_merging_of_partitions_ends_the_same() {
-    survives(&format!("select {} -m auto --brlen scaled --merge rclusterf", data("gappy")), 12);
+    survives(&format!("select {} -m auto --brlen scaled --merge rclusterf", data("primates")), 12);
 }
 
 #[test]
