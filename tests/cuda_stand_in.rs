@@ -250,11 +250,7 @@ fn samples_write_the_same_bytes() {
         ("--backend cuda -T 1", &[][..], "at the same time: 1, threads"),
         ("--backend cuda -T 4", &[], "at the same time: 2, parts of each: 2"),
         ("--gpu 0,1 -T 3", &[("STAND_IN_GPUS", "2")], "at the same time: 1, parts of each: 2"),
-        (
-            "--backend cuda -T 4",
-            &[("STAND_IN_MEMORY", ONE_ENGINE)],
-            "at the same time: 1, threads",
-        ),
+        ("--backend cuda -T 4", &[("STAND_IN_MEMORY", ONE_ENGINE)], "at the same time: 1, threads"),
         // The first engine must leave its share to the second.
         ("--backend cuda", &[("STAND_IN_MEMORY", TWO_ENGINES)], "at the same time: 1, threads"),
     ];

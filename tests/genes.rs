@@ -271,6 +271,11 @@ fn gene_trees_are_compared_with_a_species_tree() {
     let scratch = Scratch::new();
     let tree = repository("datasets/gappy.tree").display().to_string();
     let command = format!("genes {} -m JC --fast", gappy());
+    scratch.succeed(&format!("{command} --gcf-tree {tree} --scf 20 -n sites"));
+    let whole = format!("concordance --tree {tree} --gcf sites.mlsearch.geneTrees {}", gappy());
+    scratch.succeed(&format!("{whole} --scf 20 -n whole"));
+    let of = |prefix: &str| read(&scratch, &format!("{prefix}.mlsearch.concordance"));
+    assert_eq!(of("sites"), of("whole"), "sites of all genes as of one alignment");
     scratch.succeed(&format!("{command} --gcf-tree {tree} -n x"));
     scratch.succeed(&format!("concordance --tree {tree} --gcf x.mlsearch.geneTrees -n own"));
     for kind in ["support", "concordance"] {
@@ -337,6 +342,8 @@ fn what_cannot_be_done_is_refused_at_once() {
         ("genes -s list -m JC --shard 4/3 --bs-metric tbe", &["--shard 4/3", "--bs-metric"]),
         ("genes -s list -m JC --bs-trees 9 --sampling gene", &["of which only sites can be drawn"]),
         ("genes -s list -m JC --shard 1/2 --gcf-tree list", &["give it with --merge"]),
+        ("genes -s list -m JC --scf", &["add --gcf-tree"]),
+        ("genes --merge a.shard --scf", &["which shards do not have"]),
         ("genes --merge a.shard -m JC --alrt", &["leave out -m", "leave out --alrt"]),
         (
             "search -s aln.fa -m JC --collapse 10",

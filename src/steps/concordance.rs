@@ -4,7 +4,9 @@
 use super::concordance_report::{ConcordanceReport, GeneCounts, SiteMeans};
 use super::results::smaller_side;
 use super::support::{BranchSupport, deliver_support, draw_support};
-use crate::bootstrap::{Around, GeneConcordance, SiteConcordance, SupportKind, gene_concordance};
+use crate::bootstrap::{
+    Around, GeneConcordance, SiteConcordance, SiteQuartets, SupportKind, gene_concordance,
+};
 use crate::error::Result;
 use crate::output::OutputKind;
 use crate::plan::Plan;
@@ -29,11 +31,7 @@ pub(crate) struct Found {
 }
 
 /// Values of these branches of a tree, by its edges.
-pub(crate) fn by_edge(
-    tree: &Tree,
-    branches: &[Around],
-    values: Vec<Option<f64>>,
-) -> Vec<Option<f64>> {
+fn by_edge(tree: &Tree, branches: &[Around], values: Vec<Option<f64>>) -> Vec<Option<f64>> {
     let mut all = vec![None; tree.num_edges()];
     for (branch, value) in branches.iter().zip(values) {
         all[branch.edge.index()] = value;
@@ -54,6 +52,20 @@ pub(crate) fn add_gene_concordance(
     let source = format!("{} gene trees", genes.len());
     support.push(SupportKind::GeneConcordance, by_edge(tree, branches, factors), source);
     found.genes = Some(branches.iter().map(|branch| branch.edge).zip(counts).collect());
+}
+
+/// Adds the site concordance factors of these branches of a tree, and the means from which they come.
+pub(crate) fn add_site_concordance(
+    tree: &Tree,
+    branches: &[Around],
+    counted: &SiteQuartets,
+    (support, found): (&mut BranchSupport, &mut Found),
+) {
+    let means = counted.means();
+    let factors = means.iter().map(|mean| mean.factor()).collect();
+    let source = format!("the sites of {} quartets of each", counted.number());
+    support.push(SupportKind::SiteConcordance, by_edge(tree, branches, factors), source);
+    found.sites = Some(branches.iter().map(|branch| branch.edge).zip(means).collect());
 }
 
 /// Prints, reports and writes the concordance of the branches of a tree; `support` has the factors.

@@ -152,15 +152,14 @@ impl Rewriter<'_> {
 
     fn keeps_option(&mut self, one: &Typed, id: &str) -> bool {
         let Some(word) = word_of_option(id) else { return true };
-        // Right after its word it is an option like others.
-        let first = self.typed.first().map(|first| &first.kind);
-        let is_own = of_word(word).has(id);
-        if let Some(WordKind::Analysis(name, _)) = first
-            && is_own
-            && *name == word.name
+        // Right after a word that has it, it is an option like others.
+        let has = |word: &'static Word| of_word(word).has(id);
+        if let Some(WordKind::Analysis(name, _)) = self.typed.first().map(|first| &first.kind)
+            && find_word(name).is_some_and(has)
         {
             return true;
         }
+        let is_own = has(word);
         let name = if id == "all" { "all" } else { word.name };
         self.ask(self.spelled(one, id), name, word.name);
         if let (Some(value), Some(of_value), false) = (&one.value, word.value, is_own) {

@@ -2,14 +2,12 @@
 
 use super::run::Concordance;
 use crate::commands::{Analysis, Group, Word, guide};
-use crate::plan::{DataArgs, DataOptions, ModelIs, OutputArgs, Reading, RunArgs, parse_count};
+use crate::plan::{DataArgs, DataOptions, ModelIs, OutputArgs, Reading, RunArgs};
 use crate::steps::concordance::CONCORDANCE;
+use crate::steps::options::read_quartets;
 use crate::steps::support::SUPPORT;
 use clap::{ArgMatches, Args, FromArgMatches};
 use std::path::PathBuf;
-
-/// Number of quartets per branch for site concordance if none is given, as in the publication.
-const DEFAULT_QUARTETS: usize = 100;
 
 /// The word.
 pub(crate) const WORD: Word = Word {
@@ -67,10 +65,7 @@ fn read(matches: &ArgMatches, reading: &mut Reading) -> clap::error::Result<Anal
         refusals
             .add("what agrees with the tree? Give --gcf FILE (gene trees), --scf (sites), or both");
     }
-    let quartets = args.scf.as_ref().map(|number| match number {
-        Some(text) => refusals.or(parse_count("--scf", text), DEFAULT_QUARTETS),
-        None => DEFAULT_QUARTETS,
-    });
+    let quartets = read_quartets(args.scf, refusals);
     let plan = reading.plan(data, &args.run, &args.output, Some(&tree));
     Ok(Analysis::new(&WORD, plan, Box::new(Concordance { tree, gene_trees: args.gcf, quartets })))
 }

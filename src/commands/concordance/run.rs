@@ -1,6 +1,6 @@
 //! `--gcf`, `--scf`: how many gene trees, and how many sites, agree with the branches of a tree.
 
-use crate::bootstrap::{SiteStates, SupportKind, clades_around, site_concordance};
+use crate::bootstrap::{SiteQuartets, SiteStates, clades_around};
 use crate::commands::Command;
 use crate::dataset::{Loaded, own_taxa, read_gene_trees, read_one_tree};
 use crate::error::Result;
@@ -8,7 +8,7 @@ use crate::plan::{Facts, Needs, Plan};
 use crate::runtime::{RunRecord, Session, with_threads};
 use crate::steps::BranchSupport;
 use crate::steps::concordance::{
-    CONCORDANCE, Found, add_gene_concordance, by_edge, deliver_concordance,
+    CONCORDANCE, Found, add_gene_concordance, add_site_concordance, deliver_concordance,
 };
 use crate::steps::dry_run::{describe_data_alone, describe_files};
 use crate::steps::support::SUPPORT;
@@ -78,11 +78,9 @@ fn concordance(plan: &Plan, options: &Concordance, record: &mut RunRecord) -> Re
     if let (Some(quartets), Some(loaded)) = (options.quartets, &loaded) {
         let patterns = loaded.partitions.iter().map(|partition| &partition.patterns);
         let sites = SiteStates::new(taxa.len(), patterns);
-        let means = with_threads(plan, || site_concordance(&branches, &sites, quartets, plan.seed));
-        let factors = means.iter().map(|mean| mean.factor()).collect();
-        let source = format!("the sites of {quartets} quartets of each");
-        support.push(SupportKind::SiteConcordance, by_edge(&tree, &branches, factors), source);
-        found.sites = Some(branches.iter().map(|branch| branch.edge).zip(means).collect());
+        let mut counted = SiteQuartets::new(&branches, quartets, plan.seed);
+        with_threads(plan, || counted.count(&sites));
+        add_site_concordance(&tree, &branches, &counted, (&mut support, &mut found));
     }
     deliver_concordance(&tree, &support, &found, &taxa, record)
 }

@@ -2,6 +2,11 @@
 //! of a wrong alignment.
 
 use super::record::GeneTree;
+use crate::output::{OutputKind, Panel, Series, draw};
+
+/// The lengths of the gene trees, drawn.
+pub(super) const LENGTH_PLOT: OutputKind =
+    OutputKind::new(50, "geneLengths.svg", "the lengths of the gene trees, drawn");
 
 /// Fewest genes of a type of which some can be far out.
 const MIN_GENES: usize = 10;
@@ -57,19 +62,47 @@ impl Lengths {
 
     /// What is to be said of the lengths of a gene.
     pub(super) fn remarks(&self, gene: usize) -> Vec<String> {
-        let Some(Measured { values, data_type }) = self.genes[gene] else { return Vec::new() };
-        let limits = self.limits.get(data_type).copied().unwrap_or_default();
-        let all = MEASURES.into_iter().zip(values).zip(limits);
-        all.filter_map(|((what, value), limits)| {
-            let [least, most, median] = limits?;
-            let how = match value {
-                _ if value > most => "long",
-                _ if value < least => "short",
-                _ => return None,
-            };
+        let Some(measured) = self.genes[gene] else { return Vec::new() };
+        let far = self.far_out(measured);
+        let all = MEASURES.into_iter().zip(measured.values).zip(far);
+        all.filter_map(|((what, value), far)| {
+            let (how, median) = far?;
             Some(format!("far too {how}: the {what} is {value:.6}, the median {median:.6}"))
         })
         .collect()
+    }
+
+    /// By measure, whether a gene is too long or too short, and the median of the others.
+    fn far_out(&self, Measured { values, data_type }: Measured) -> [Option<(&str, f64)>; 2] {
+        let limits = self.limits.get(data_type).copied().unwrap_or_default();
+        [0, 1].map(|measure| {
+            let [least, most, median] = limits[measure]?;
+            match values[measure] {
+                value if value > most => Some(("long", median)),
+                value if value < least => Some(("short", median)),
+                _ => None,
+            }
+        })
+    }
+
+    /// The longest branch of each gene tree over its length, a panel for each type of data; genes that are far out in the
+    /// second colour.
+    pub(super) fn draw(&self) -> String {
+        let panel = |(data_type, name): (usize, &String)| {
+            let mut series = [false, true].map(|_| Series { points: Vec::new(), is_line: false });
+            for &measured in self.genes.iter().flatten().filter(|one| one.data_type == data_type) {
+                let is_far = self.far_out(measured).iter().any(Option::is_some);
+                series[usize::from(is_far)].points.push(measured.values.map(libm::log10));
+            }
+            Panel {
+                title: format!("{name}: log10 of the longest branch"),
+                x_label: "log10 of the tree length".to_string(),
+                series: series.to_vec(),
+                ..Panel::default()
+            }
+        };
+        let panels: Vec<Panel> = self.types.iter().enumerate().map(panel).collect();
+        draw("Lengths of the gene trees; orange: far out", &panels, 2)
     }
 }
 

@@ -1,7 +1,9 @@
 //! Shards of a run, put together into its files.
 
+use super::lengths::LENGTH_PLOT;
 use super::record::GeneRun;
 use super::shard::Shard;
+use super::species_tree::SpeciesTree;
 use super::tables::{GENE_MODELS, GENE_TABLE, GENE_TREES, deliver_genes};
 use crate::commands::Command;
 use crate::error::{Error, Fault, Faults, Place, Result, collect};
@@ -26,7 +28,7 @@ pub(crate) struct MergeShards {
 
 impl Command for MergeShards {
     fn facts(&self, _: &Plan) -> Facts {
-        let mut outputs = vec![GENE_TREES, GENE_TABLE, GENE_MODELS, BOOTSTRAPS];
+        let mut outputs = vec![GENE_TREES, GENE_TABLE, GENE_MODELS, LENGTH_PLOT, BOOTSTRAPS];
         if self.gcf_tree.is_some() {
             outputs.extend([SUPPORT, CONCORDANCE]);
         }
@@ -43,8 +45,9 @@ impl Command for MergeShards {
         let mut shards = open_all(&self.shards)?;
         let run = shards[0].run.clone();
         let places = find_genes(&shards, &run, &self.shards)?;
+        let species_tree = self.gcf_tree.as_deref().map(SpeciesTree::read).transpose()?;
         record.begin()?;
-        deliver_genes(&run, self.gcf_tree.as_deref(), plan, record, |_, number| {
+        deliver_genes(&run, species_tree, plan, record, |_, number| {
             let (shard, at) = places[number];
             shards[shard].read(at)
         })

@@ -1,6 +1,7 @@
 //! The options of `genes`.
 
 use super::collapse::Collapse;
+use super::lengths::LENGTH_PLOT;
 use super::merge::MergeShards;
 use super::run::GeneTrees;
 use super::search_gene::GeneSearch;
@@ -14,7 +15,7 @@ use crate::plan::{
 };
 use crate::steps::concordance::CONCORDANCE;
 use crate::steps::options::{
-    BranchTestArgs, ClimbArgs, FitArgs, IdenticalArgs, MetricArgs, ReplicateArgs,
+    BranchTestArgs, ClimbArgs, FitArgs, IdenticalArgs, MetricArgs, ReplicateArgs, read_quartets,
 };
 use crate::steps::replicates::BOOTSTRAPS;
 use crate::steps::support::SUPPORT;
@@ -31,7 +32,16 @@ pub(crate) const WORD: Word = Word {
     about: "the tree of each of many genes, in one run",
     usage: "-s <PATH> -m <MODEL>",
     guide: guide!("genes"),
-    outputs: &[GENE_TREES, GENE_TABLE, GENE_MODELS, BOOTSTRAPS, SHARD, SUPPORT, CONCORDANCE],
+    outputs: &[
+        GENE_TREES,
+        GENE_TABLE,
+        GENE_MODELS,
+        LENGTH_PLOT,
+        BOOTSTRAPS,
+        SHARD,
+        SUPPORT,
+        CONCORDANCE,
+    ],
     args: GeneArgs::augment_args,
     read,
     ..Word::BLANK
@@ -83,6 +93,12 @@ struct GeneArgs {
     /// Gene concordance factors of its branches, and the Robinson-Foulds distance of every gene tree to it.
     #[arg(long, value_name = "FILE", help_heading = GENES)]
     gcf_tree: Option<PathBuf>,
+    /// Site concordance factors of --gcf-tree
+    ///
+    /// How many sites of all genes support the branches of the tree, on average over this number of quartets of taxa
+    /// per branch [default: 100].
+    #[arg(long, num_args = 0..=1, value_name = "N", help_heading = GENES)]
+    scf: Option<Option<String>>,
     /// Only every N-th gene, from the K-th
     ///
     /// For jobs on several computers: each writes a file of its genes, and --merge puts these together.
@@ -167,9 +183,17 @@ fn read(matches: &ArgMatches, reading: &mut Reading) -> clap::error::Result<Anal
     if shard.is_some() && args.gcf_tree.is_some() {
         refusals.add("--gcf-tree compares all genes: give it with --merge, not with --shard");
     }
+    if args.scf.is_some() && args.gcf_tree.is_none() {
+        refusals.add("--scf counts sites for the branches of a tree: add --gcf-tree FILE");
+    }
+    let quartets = read_quartets(args.scf, refusals);
     let gcf_tree = args.gcf_tree;
     let search = GeneSearch { replicates, collapse };
-    Ok(Analysis::new(&WORD, plan, Box::new(GeneTrees { source, search, shard, gcf_tree })))
+    Ok(Analysis::new(
+        &WORD,
+        plan,
+        Box::new(GeneTrees { source, search, shard, gcf_tree, quartets }),
+    ))
 }
 
 impl GeneArgs {
@@ -229,6 +253,11 @@ fn read_merge(args: GeneArgs, reading: &mut Reading) -> Analysis {
         (args.tests.alrt.is_some(), "--alrt"),
         (args.tests.abayes, "--abayes"),
     ];
+    if args.scf.is_some() {
+        reading.refusals.add(
+            "--scf counts the sites of genes, which shards do not have: mlsearch concordance --scf has them from an alignment",
+        );
+    }
     for (_, option) in given.into_iter().filter(|(is_given, _)| *is_given) {
         reading
             .refusals

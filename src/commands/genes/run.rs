@@ -1,5 +1,6 @@
 //! The trees of many genes: every gene is surveyed, the searches are dealt over threads, and what was found is written in order.
 
+use super::lengths::LENGTH_PLOT;
 use super::record::{GeneRecord, GeneRun, ListedGene};
 use super::search_gene::GeneSearch;
 use super::shard::{self, SHARD};
@@ -34,6 +35,8 @@ pub(crate) struct GeneTrees {
     pub shard: Option<[usize; 2]>,
     /// A tree with which the gene trees are compared.
     pub gcf_tree: Option<PathBuf>,
+    /// For so many quartets of taxa of each of its branches, sites are counted.
+    pub quartets: Option<usize>,
 }
 
 impl Command for GeneTrees {
@@ -44,7 +47,7 @@ impl Command for GeneTrees {
         };
         inputs.extend(self.gcf_tree.clone());
         let mut task = "tree of each gene".to_string();
-        let mut outputs = vec![GENE_TREES, GENE_TABLE, GENE_MODELS];
+        let mut outputs = vec![GENE_TREES, GENE_TABLE, GENE_MODELS, LENGTH_PLOT];
         if self.search.replicates {
             task.push_str(&format!(", bootstrap, {}", plan.bootstrap.describe()));
             outputs.push(BOOTSTRAPS);
@@ -63,8 +66,7 @@ impl Command for GeneTrees {
         record.progress.stage("reading", None);
         let used = used_memory().unwrap_or(0);
         let genes = Genes::find(&self.source, plan)?;
-        // A tree that cannot be read is not found out at the end.
-        self.gcf_tree.as_deref().map(SpeciesTree::read).transpose()?;
+        let mut species_tree = self.gcf_tree.as_deref().map(SpeciesTree::read).transpose()?;
         let survey = Survey::of(&genes, plan, &self.search);
         let memory = survey.check_memory(&genes, plan, used)?;
         let run = self.describe_run(&genes, &survey, plan, record)?;
@@ -75,10 +77,14 @@ impl Command for GeneTrees {
         let open: Vec<usize> = mine.iter().copied().filter(is_open).collect();
         let searches = Searches { genes: &genes, survey: &survey, search: self.search, plan };
         searches.run(&open, &mine, memory, record)?;
+        if let (Some(species_tree), Some(quartets)) = (&mut species_tree, self.quartets) {
+            record.progress.stage("site concordance", None);
+            species_tree.count_sites(&genes, &self.search, quartets, plan);
+        }
         record.progress.stage("writing", None);
         let record_of = |record: &mut RunRecord, number: usize| record_of(&survey, record, number);
         match self.shard {
-            None => deliver_genes(&run, self.gcf_tree.as_deref(), plan, record, record_of),
+            None => deliver_genes(&run, species_tree, plan, record, record_of),
             Some(_) => {
                 let mut part = record.part(SHARD)?;
                 shard::begin(&mut part, &run).map_err(|source| part.failed(source))?;

@@ -1,12 +1,16 @@
 //! [`SpeciesTree`]: a tree with whose branches the gene trees of a run are compared.
 
-use crate::bootstrap::clades_around;
-use crate::dataset::{own_taxa, read_one_tree};
+use super::search_gene::GeneSearch;
+use crate::bootstrap::{SiteQuartets, SiteStates, clades_around};
+use crate::dataset::{Genes, Opened, own_taxa, read_one_tree};
 use crate::error::{Error, Result};
+use crate::panics::caught;
 use crate::plan::Plan;
-use crate::runtime::RunRecord;
+use crate::runtime::{RunRecord, with_threads};
 use crate::steps::BranchSupport;
-use crate::steps::concordance::{Found, add_gene_concordance, deliver_concordance};
+use crate::steps::concordance::{
+    Found, add_gene_concordance, add_site_concordance, deliver_concordance,
+};
 use crate::taxa::Taxa;
 use crate::tree::{Multifurcating, Restriction, Split, Tree, read_newick, tree_splits};
 use std::path::Path;
@@ -18,6 +22,8 @@ pub(super) struct SpeciesTree {
     has_lengths: bool,
     /// The gene trees that were compared with it.
     genes: Vec<Multifurcating>,
+    /// The sites that support each of its branches.
+    sites: Option<SiteQuartets>,
 }
 
 /// How many inner branches are in only one of two trees, and how many both have together.
@@ -46,7 +52,38 @@ impl SpeciesTree {
         let file = path.display().to_string();
         let taxa = own_taxa(&newick, &file)?.sorted();
         let (tree, has_lengths) = newick.to_tree(&taxa, &file, None)?;
-        Ok(SpeciesTree { tree, taxa, has_lengths, genes: Vec::new() })
+        Ok(SpeciesTree { tree, taxa, has_lengths, genes: Vec::new(), sites: None })
+    }
+
+    /// The numbers that the taxa of a gene have here; `None` if there are others among them.
+    fn numbers(&self, own: &Taxa) -> Option<Vec<usize>> {
+        own.names().iter().map(|name| self.taxa.index(name)).collect()
+    }
+
+    /// Counts which of the three trees of so many quartets of taxa the sites of each gene support, for each branch. Genes that
+    /// cannot be read have none.
+    pub(super) fn count_sites(
+        &mut self,
+        genes: &Genes,
+        search: &GeneSearch,
+        quartets: usize,
+        plan: &Plan,
+    ) {
+        let mut counted = SiteQuartets::new(&clades_around(&self.tree), quartets, plan.seed);
+        with_threads(plan, || {
+            for number in 0..genes.all().len() {
+                let facts = |num_taxa| search.facts(plan, num_taxa);
+                let opened = caught(|| genes.open(number, plan, facts));
+                let Ok(Opened::Data(opened)) = opened else { continue };
+                let Some(numbers) = self.numbers(&opened.1.taxa) else { continue };
+                for partition in opened.1.partitions {
+                    let mut patterns = partition.patterns;
+                    patterns.tip_taxa.iter_mut().for_each(|taxon| *taxon = numbers[*taxon]);
+                    counted.count(&SiteStates::new(self.taxa.len(), [&patterns].into_iter()));
+                }
+            }
+        });
+        self.sites = Some(counted);
     }
 
     /// Compares a gene tree with this one on the taxa of the gene; `None` if it has taxa that this one lacks.
@@ -58,9 +95,7 @@ impl SpeciesTree {
         let mut read = read_newick(newick, gene)?.into_iter().next().ok_or_else(wrong)?;
         read.drop_lengths();
         let own = own_taxa(&read, gene)?.sorted();
-        let numbers: Option<Vec<usize>> =
-            own.names().iter().map(|name| self.taxa.index(name)).collect();
-        let Some(numbers) = numbers else { return Ok(None) };
+        let Some(numbers) = self.numbers(&own) else { return Ok(None) };
         let splits = |all: Vec<Split>| {
             let mut all = all;
             all.sort_unstable();
@@ -86,6 +121,9 @@ impl SpeciesTree {
         let mut found = Found { has_lengths: self.has_lengths, genes: None, sites: None };
         let both = (&mut support, &mut found);
         add_gene_concordance(&self.tree, &branches, &self.genes, plan, both);
+        if let Some(sites) = &self.sites {
+            add_site_concordance(&self.tree, &branches, sites, (&mut support, &mut found));
+        }
         deliver_concordance(&self.tree, &support, &found, &self.taxa, record)
     }
 }

@@ -1,6 +1,6 @@
 //! The files of a run, written gene by gene in the order of the genes, whatever the order in which they were computed.
 
-use super::lengths::Lengths;
+use super::lengths::{LENGTH_PLOT, Lengths};
 use super::record::{GeneOutcome, GeneRecord, GeneRun, GeneTree, ListedGene};
 use super::report::{GeneReport, GenesReport};
 use super::species_tree::{Difference, SpeciesTree};
@@ -10,7 +10,6 @@ use crate::plan::Plan;
 use crate::runtime::{RunRecord, warn_of_each};
 use crate::steps::replicates::BOOTSTRAPS;
 use std::io::Write;
-use std::path::Path;
 
 /// The trees of the genes.
 pub(super) const GENE_TREES: OutputKind =
@@ -43,19 +42,18 @@ struct Tables {
     num_columns: usize,
 }
 
-/// Writes all files of a run, and says what became of its genes; `record_of` has what is known of each, and `gcf_tree` is a tree
-/// with which they are compared.
+/// Writes all files of a run, and says what became of its genes; `record_of` has what is known of each, and `species_tree` is a
+/// tree with which they are compared.
 ///
 /// # Errors
 /// A file that cannot be written, and what `record_of` fails with.
 pub(super) fn deliver_genes(
     run: &GeneRun,
-    gcf_tree: Option<&Path>,
+    mut species_tree: Option<SpeciesTree>,
     plan: &Plan,
     record: &mut RunRecord,
     mut record_of: impl FnMut(&mut RunRecord, usize) -> Result<GeneRecord>,
 ) -> Result<()> {
-    let mut species_tree = gcf_tree.map(SpeciesTree::read).transpose()?;
     let mut lengths = Lengths::default();
     for number in 0..run.genes.len() {
         let found = record_of(record, number)?;
@@ -110,6 +108,7 @@ pub(super) fn deliver_genes(
     for part in [Some(trees), Some(table), Some(models), replicates].into_iter().flatten() {
         record.complete(part)?;
     }
+    record.write(LENGTH_PLOT, &lengths.draw())?;
     let summary = format!("{} genes have no tree", reasons.len());
     warn_of_each(record, &summary, reasons);
     let summary = format!("{} genes could not be done (all listed in the log)", failures.len());

@@ -217,24 +217,49 @@ impl SiteStates {
     }
 }
 
-/// Site concordance of every branch by `quartets` random quartets, each drawn independently with a taxon of each
-/// clade; by all quartets if there are no more than that.
-pub fn site_concordance(
-    branches: &[Around],
-    sites: &SiteStates,
-    quartets: usize,
-    seed: u64,
-) -> Vec<SiteConcordance> {
-    let of_branch = |(number, around): (usize, &Around)| {
-        let clades = around.clades.each_ref().map(|clade| taxa_in(clade).collect::<Vec<_>>());
-        let mut rng = stream(seed, Purpose::SiteConcordance, number as u64);
-        let counts: Vec<[u64; 3]> = match all_quartets(&clades, quartets) {
-            Some(all) => all.into_iter().map(|quartet| sites.count(quartet)).collect(),
-            None => (0..quartets).map(|_| sites.count(draw(&clades, &mut rng))).collect(),
+/// The quartets of the branches of a tree, and how many sites that were counted so far support each of their three trees.
+#[derive(Debug)]
+pub struct SiteQuartets {
+    /// How many were asked for.
+    number: usize,
+    /// By branch and quartet.
+    counts: Vec<Vec<([usize; 4], [u64; 3])>>,
+}
+
+impl SiteQuartets {
+    /// `number` random quartets of each branch, each drawn independently with a taxon of each clade; all quartets if
+    /// there are no more than that.
+    pub fn new(branches: &[Around], number: usize, seed: u64) -> Self {
+        let of_branch = |(branch, around): (usize, &Around)| {
+            let clades = around.clades.each_ref().map(|clade| taxa_in(clade).collect::<Vec<_>>());
+            let mut rng = stream(seed, Purpose::SiteConcordance, branch as u64);
+            let quartets = all_quartets(&clades, number)
+                .unwrap_or_else(|| (0..number).map(|_| draw(&clades, &mut rng)).collect());
+            quartets.into_iter().map(|quartet| (quartet, [0; 3])).collect()
         };
-        average(&counts)
-    };
-    branches.par_iter().enumerate().map(of_branch).collect()
+        SiteQuartets { number, counts: branches.iter().enumerate().map(of_branch).collect() }
+    }
+
+    /// How many quartets were asked for of each branch.
+    pub fn number(&self) -> usize {
+        self.number
+    }
+
+    /// Counts these sites, too. Sums of integers, so that the order in which sites are counted does not matter.
+    pub fn count(&mut self, sites: &SiteStates) {
+        self.counts.par_iter_mut().flatten().for_each(|(quartet, counts)| {
+            let more = sites.count(*quartet);
+            counts.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
+        });
+    }
+
+    /// The site concordance of every branch.
+    pub fn means(&self) -> Vec<SiteConcordance> {
+        let of_branch = |counts: &Vec<([usize; 4], [u64; 3])>| {
+            average(&counts.iter().map(|one| one.1).collect::<Vec<_>>())
+        };
+        self.counts.iter().map(of_branch).collect()
+    }
 }
 
 fn draw(clades: &[Vec<usize>; 4], rng: &mut Rng) -> [usize; 4] {
@@ -402,7 +427,9 @@ mod tests {
         assert_eq!(sites.count([0, 2, 1, 3]), [2, 3, 1]);
         let taxa = Taxa::new("ABCD".chars().map(String::from).collect()).unwrap();
         let tree = read("(A,B,(C,D));")[0].to_tree(&taxa, "t", None).unwrap().0;
-        let found = site_concordance(&clades_around(&tree), &sites, 100, 1);
+        let mut quartets = SiteQuartets::new(&clades_around(&tree), 100, 1);
+        quartets.count(&sites);
+        let found = quartets.means();
         let [ab, ac, ad] = found[0].percents;
         assert!((ab - 50.0).abs() + (ac - 100.0 / 3.0).abs() + (ad - 50.0 / 3.0).abs() < 1e-12);
         assert_eq!((found[0].quartets, found[0].sites), (1, [3.0, 2.0, 1.0]));

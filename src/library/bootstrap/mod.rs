@@ -17,8 +17,8 @@ pub use bootstop::{
 };
 pub use branch_tests::{BranchTests, Resampling, test_branches};
 pub use concordance::{
-    Around, GeneConcordance, SiteConcordance, SiteStates, clades_around, gene_concordance,
-    site_concordance,
+    Around, GeneConcordance, SiteConcordance, SiteQuartets, SiteStates, clades_around,
+    gene_concordance,
 };
 pub use internode::{certainty_of_splits, internode_certainty};
 pub use kind::{Support, SupportKind};
