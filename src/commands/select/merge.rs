@@ -6,30 +6,26 @@
 //! too. Only the first and the last scheme are fitted with all their parameters.
 
 use super::report::{MergeReport, MergingReport, SchemeReport, SubsetReport};
+use super::scheme_fit::SchemeFit;
 use super::subset_fit::{
     FitStart, Found, SubsetFit, fit_subset, in_file_order, num_parameters, starts_of_union,
     union_of,
 };
+use super::trial::{Fitted, try_unions};
 use crate::alphabet::DataType;
 use crate::error::Result;
 use crate::likelihood::BrlenLinkage;
-use crate::model::{Ascertainment, Model, ModelValues};
+use crate::model::{Ascertainment, Model};
 use crate::model_selection::{
-    CandidateSet, Choosing, Merge, MergeMethod, Merging, SchemeParts, Scores,
+    Asked, CandidateSet, Choosing, Merge, MergeMethod, Merging, SchemeParts, Scores,
 };
 use crate::observer::{Event, Observer};
-use crate::optimize::{Goal, OptimizeOptions};
-use crate::output::table;
 use crate::partition::{Partition, count_freqs};
 use crate::runtime::{Jobs, RunRecord, Session, Setup, first_tree};
-use crate::steps::optimize::optimize_in_steps;
 use crate::steps::select::{FitLengths, OpenModel, compare_models};
 use crate::tree::Tree;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Accuracy of the fits of whole schemes (log units).
-const SCHEME_EPSILON: f64 = 0.1;
 /// Fewest taxa whose data say anything about a model.
 const MIN_TAXA: usize = 3;
 /// How often models are selected anew, and merging goes on with them, at most.
@@ -48,18 +44,10 @@ pub(super) struct Merger<'a> {
     parts: SchemeParts,
     /// The tree, with the lengths of the first fit.
     tree: Tree,
+    /// By its partitions, the data of every merged subset of the scheme.
+    data: BTreeMap<Vec<usize>, Partition>,
     /// By its partitions, the fit of every subset that was considered.
     fits: BTreeMap<Vec<usize>, SubsetFit>,
-}
-
-/// A fit of a scheme.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-struct SchemeFit {
-    tree: Tree,
-    own_trees: Vec<Tree>,
-    scalers: Vec<f64>,
-    values: Vec<ModelValues>,
-    lnls: Vec<f64>,
 }
 
 /// The scheme that was found.
@@ -86,7 +74,7 @@ pub(super) fn merge_partitions(
     method: MergeMethod,
     candidates: Vec<Option<CandidateSet>>,
 ) -> Result<Scheme> {
-    session.stage("merging of partitions");
+    session.stage("fit of all partitions");
     let Session { setup, record } = session;
     let setup: &Setup = setup;
     let num_taxa = setup.loaded.taxa.len();
@@ -104,8 +92,8 @@ pub(super) fn merge_partitions(
         criterion.name(),
         method.describe()
     )));
-    let fits = BTreeMap::new();
-    let mut merger = Merger { setup, method, candidates, parts, tree, fits };
+    let (data, fits) = (BTreeMap::new(), BTreeMap::new());
+    let mut merger = Merger { setup, method, candidates, parts, tree, data, fits };
     merger.find(record)
 }
 
@@ -113,9 +101,11 @@ impl Merger<'_> {
     fn find(&mut self, record: &mut RunRecord) -> Result<Scheme> {
         let setup = self.setup;
         let partitions = &setup.loaded.partitions;
-        let before = self.fit_scheme(partitions, &setup.models(), None, record)?;
+        let before = SchemeFit::fit(setup, &self.tree, partitions, &setup.models(), None, record)?;
         self.tree = before.tree.clone();
+        record.progress.stage("fit of each partition", None);
         let mut merging = self.begin(&before, record)?;
+        record.progress.stage("merging of partitions", None);
         let mut merges = Vec::new();
         for _ in 0..MAX_SELECTIONS {
             let more = self.merge_all(&mut merging, &mut merges, record)?;
@@ -126,53 +116,6 @@ impl Merger<'_> {
         let scheme: Vec<Vec<usize>> =
             merging.scheme().into_iter().map(|(_, members)| members.to_vec()).collect();
         self.conclude(scheme, &before, &merges, record)
-    }
-
-    /// Fits a scheme with all its parameters. It begins with the lengths of the tree, and these scalers and own trees.
-    fn fit_scheme(
-        &self,
-        subsets: &[Partition],
-        models: &[Model],
-        starts: Option<&[SubsetFit]>,
-        record: &mut RunRecord,
-    ) -> Result<SchemeFit> {
-        let jobs = self.setup.jobs("scheme", 1);
-        let RunRecord { checkpoint, progress, .. } = record;
-        let mut found = jobs.run(checkpoint.as_ref(), progress, |job| {
-            let tree = self.tree.clone();
-            let linkage = self.setup.linkage;
-            let mut models = models.to_vec();
-            let mut evaluator = match starts {
-                None => self.setup.evaluator(job.resources, subsets, &models, tree, linkage)?,
-                Some(_) => job.resources.evaluator(subsets, &models, tree, linkage)?,
-            };
-            for (number, start) in starts.unwrap_or_default().iter().enumerate() {
-                evaluator.set_brlen_scaler(number, start.scaler);
-                if let Some(tree) = &start.own_tree {
-                    evaluator.set_partition_brlens(number, tree);
-                }
-            }
-            let options = OptimizeOptions::to(SCHEME_EPSILON);
-            optimize_in_steps(Goal::NearbyAgain, &mut evaluator, &mut models, &options, job)?;
-            let lnls = evaluator.partition_log_likelihoods()?;
-            let all = 0..subsets.len();
-            let own_trees = match linkage.has_own_lengths() {
-                true => all.clone().map(|i| evaluator.partition_tree(i).0.clone()).collect(),
-                false => Vec::new(),
-            };
-            if linkage.has_own_lengths() {
-                evaluator.average_brlens();
-                evaluator.clamp_brlens();
-            }
-            Ok(SchemeFit {
-                tree: evaluator.tree().clone(),
-                own_trees,
-                scalers: all.map(|i| evaluator.brlen_scaler(i)).collect(),
-                values: models.iter().map(Model::values).collect(),
-                lnls,
-            })
-        })?;
-        Ok(found.remove(0))
     }
 
     /// The criteria of a fitted scheme.
@@ -269,44 +212,89 @@ impl Merger<'_> {
         record: &mut RunRecord,
     ) -> Result<Vec<usize>> {
         let first = all.len();
-        for round in 1.. {
-            let asked = merging.ask();
-            let linkage = self.setup.linkage;
-            let mut wanted = Vec::new();
-            for &[a, b] in &asked {
-                let [a, b] = [a, b].map(|subset| merging.members(subset));
-                let fits = [a, b].map(|members| (&self.fits[members], self.num_sites(members)));
-                let mut union = [a, b].concat();
-                union.sort_unstable();
-                wanted.push((union, starts_of_union(fits)));
+        let is_shared = !self.setup.linkage.has_own_lengths();
+        loop {
+            match merging.ask() {
+                Asked::Trials(pairs) if is_shared => self.try_all(merging, &pairs, record)?,
+                Asked::Trials(pairs) | Asked::Fits(pairs) => {
+                    self.fit_unions(merging, &pairs, record)?;
+                }
+                Asked::Nothing => {
+                    let merges = merging.merge();
+                    if merges.is_empty() {
+                        break;
+                    }
+                    for merge in merges {
+                        self.take(&merge, record);
+                        all.push(merge);
+                    }
+                }
             }
-            if !wanted.is_empty() {
-                self.fit_all(&wanted, false, record)?;
-            }
-            for (pair, (union, _)) in asked.into_iter().zip(&wanted) {
-                let fit = &self.fits[union];
-                merging.tell(pair, fit.score(linkage), fit.traits());
-            }
-            let merges = merging.merge();
-            if merges.is_empty() {
-                break;
-            }
-            for merge in merges {
-                let [a, b] = merge.merged.each_ref().map(|members| self.name_of(members));
-                record.progress.text(&format!(
-                    "{a} + {b}: {} {:.3} -> {:.3}",
-                    self.parts.criterion.name(),
-                    merge.before,
-                    merge.after
-                ));
-                all.push(merge);
-            }
-            let lnl = merging.value();
-            record.progress.event(&Event::Detail(format!("merging, round {round}: {lnl:.6}")));
         }
         let present: Vec<usize> = merging.scheme().into_iter().map(|(number, _)| number).collect();
         let new = all[first..].iter().map(|merge| merge.subset);
         Ok(new.filter(|subset| present.contains(subset)).collect())
+    }
+
+    /// Tries unions of two subsets.
+    fn try_all(
+        &self,
+        merging: &mut Merging,
+        pairs: &[[usize; 2]],
+        record: &mut RunRecord,
+    ) -> Result<()> {
+        let fitted = |&number: &usize| {
+            let members = merging.members(number);
+            let data = match members {
+                [only] => &self.setup.loaded.partitions[*only],
+                _ => &self.data[members],
+            };
+            Fitted { number, data, fit: &self.fits[members] }
+        };
+        let subsets: Vec<[Fitted; 2]> =
+            pairs.iter().map(|pair| pair.each_ref().map(fitted)).collect();
+        let scores = try_unions(self.setup, &self.tree, &self.parts, &subsets, record)?;
+        for (&pair, score) in pairs.iter().zip(scores) {
+            merging.tell_trial(pair, score);
+        }
+        Ok(())
+    }
+
+    /// Fits unions of two subsets.
+    fn fit_unions(
+        &mut self,
+        merging: &mut Merging,
+        pairs: &[[usize; 2]],
+        record: &mut RunRecord,
+    ) -> Result<()> {
+        let mut wanted = Vec::new();
+        for pair in pairs {
+            let [a, b] = pair.map(|subset| merging.members(subset));
+            let fits = [a, b].map(|members| (&self.fits[members], self.num_sites(members)));
+            let mut union = [a, b].concat();
+            union.sort_unstable();
+            wanted.push((union, starts_of_union(fits)));
+        }
+        self.fit_all(&wanted, false, record)?;
+        for (&pair, (union, _)) in pairs.iter().zip(&wanted) {
+            let fit = &self.fits[union];
+            merging.tell(pair, fit.score(self.setup.linkage), fit.traits());
+        }
+        Ok(())
+    }
+
+    /// Two subsets were merged.
+    fn take(&mut self, merge: &Merge, record: &mut RunRecord) {
+        let [a, b] = merge.merged.each_ref().map(|members| self.name_of(members));
+        let criterion = self.parts.criterion.name();
+        record
+            .progress
+            .text(&format!("{a} + {b}: {criterion} {:.3} -> {:.3}", merge.before, merge.after));
+        merge.merged.iter().for_each(|members| drop(self.data.remove(members)));
+        let mut members = merge.merged.concat();
+        members.sort_unstable();
+        let union = union_of(self.setup, &members, "");
+        self.data.insert(members, union);
     }
 
     fn num_sites(&self, members: &[usize]) -> f64 {
@@ -436,8 +424,10 @@ impl Merger<'_> {
         let mut lnls = before.lnls.clone();
         let mut of_after = of_before;
         if !merges.is_empty() {
+            record.progress.stage("fit of the scheme", None);
             let models: Vec<Model> = subsets.iter().map(|subset| subset.model.clone()).collect();
-            let after = self.fit_scheme(&subsets, &models, Some(&starts), record)?;
+            let after =
+                SchemeFit::fit(setup, &self.tree, &subsets, &models, Some(&starts), record)?;
             for (subset, values) in subsets.iter_mut().zip(&after.values) {
                 subset.model = subset.model.with_values(values);
             }
@@ -516,51 +506,4 @@ impl Merger<'_> {
         }
         names
     }
-}
-
-/// The merges and the scheme, for the terminal and the log.
-pub(super) fn describe(report: &MergingReport) -> String {
-    let rows: Vec<Vec<String>> = report
-        .merges
-        .iter()
-        .enumerate()
-        .map(|(step, merge)| {
-            vec![
-                (step + 1).to_string(),
-                merge.first.join(", "),
-                merge.second.join(", "),
-                format!("{:.3}", merge.criterion_before),
-                format!("{:.3}", merge.criterion_after),
-            ]
-        })
-        .collect();
-    let name = &report.criterion;
-    let head = ["step", "merged", "with", &format!("{name} before"), &format!("{name} after")];
-    let mut text = if rows.is_empty() { String::new() } else { table(&head, &rows) };
-    let rows: Vec<Vec<String>> = report
-        .subsets
-        .iter()
-        .map(|subset| {
-            vec![
-                subset.subset.clone(),
-                subset.model.clone(),
-                subset.sites.to_string(),
-                subset.of.len().to_string(),
-                format!("{:.3}", subset.log_likelihood),
-            ]
-        })
-        .collect();
-    text.push_str(&table(&["subset", "model", "sites", "partitions", "lnL"], &rows));
-    let one = |scheme: &SchemeReport| {
-        format!(
-            "{} subsets, lnL {:.3}, {} parameters, {name} {}",
-            scheme.subsets,
-            scheme.log_likelihood,
-            scheme.parameters,
-            scheme.value(name).map_or("-".to_string(), |value| format!("{value:.3}"))
-        )
-    };
-    let [before, after] = [&report.before, &report.after].map(one);
-    text.push_str(&format!("before merging: {before}\nafter merging:  {after}\n"));
-    text
 }

@@ -5,6 +5,8 @@ mod merge;
 mod options;
 mod report;
 mod run;
+mod scheme_fit;
 mod subset_fit;
+mod trial;
 
 pub(crate) use options::WORD;

@@ -1,4 +1,6 @@
-//! The section of the JSON report.
+//! The section of the JSON report, and what is shown of it.
+
+use crate::output::table;
 
 /// How partitions were merged.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
@@ -75,4 +77,51 @@ impl SchemeReport {
             _ => Some(self.bic),
         }
     }
+}
+
+/// The merges and the scheme, for the terminal and the log.
+pub(super) fn describe(report: &MergingReport) -> String {
+    let rows: Vec<Vec<String>> = report
+        .merges
+        .iter()
+        .enumerate()
+        .map(|(step, merge)| {
+            vec![
+                (step + 1).to_string(),
+                merge.first.join(", "),
+                merge.second.join(", "),
+                format!("{:.3}", merge.criterion_before),
+                format!("{:.3}", merge.criterion_after),
+            ]
+        })
+        .collect();
+    let name = &report.criterion;
+    let head = ["step", "merged", "with", &format!("{name} before"), &format!("{name} after")];
+    let mut text = if rows.is_empty() { String::new() } else { table(&head, &rows) };
+    let rows: Vec<Vec<String>> = report
+        .subsets
+        .iter()
+        .map(|subset| {
+            vec![
+                subset.subset.clone(),
+                subset.model.clone(),
+                subset.sites.to_string(),
+                subset.of.len().to_string(),
+                format!("{:.3}", subset.log_likelihood),
+            ]
+        })
+        .collect();
+    text.push_str(&table(&["subset", "model", "sites", "partitions", "lnL"], &rows));
+    let one = |scheme: &SchemeReport| {
+        format!(
+            "{} subsets, lnL {:.3}, {} parameters, {name} {}",
+            scheme.subsets,
+            scheme.log_likelihood,
+            scheme.parameters,
+            scheme.value(name).map_or("-".to_string(), |value| format!("{value:.3}"))
+        )
+    };
+    let [before, after] = [&report.before, &report.after].map(one);
+    text.push_str(&format!("before merging: {before}\nafter merging:  {after}\n"));
+    text
 }

@@ -1,8 +1,8 @@
 //! Selects models, and writes how they compare and a partition file with those that were chosen; merges partitions, and writes the
 //! scheme.
 
-use super::merge::{Scheme, describe, merge_partitions, sample_size};
-use super::report::MergingReport;
+use super::merge::{Scheme, merge_partitions, sample_size};
+use super::report::{MergingReport, describe};
 use super::subset_fit::in_file_order;
 use crate::commands::Command;
 use crate::error::{Error, Result};

@@ -15,4 +15,4 @@ pub use candidates::{Candidate, CandidateSet};
 pub use choose::{Choosing, Ranked};
 pub use criteria::{Criterion, Scores};
 pub use fit::{Fit, fit};
-pub use merge::{Merge, MergeMethod, Merging, SchemeParts, SubsetScore, SubsetTraits};
+pub use merge::{Asked, Merge, MergeMethod, Merging, SchemeParts, SubsetScore, SubsetTraits};

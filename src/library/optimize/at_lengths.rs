@@ -81,18 +81,23 @@ impl Optimum {
         (0..n).map(|i| dot(&self.hessian[i * n..(i + 1) * n], x)).collect()
     }
 
-    /// Gives a model and the scaler of an evaluator's only partition these values.
-    fn set(&self, evaluator: &mut Evaluator, model: &mut Model) {
+    /// Gives a model the parameters of the optimum, if it has as many; returns the scaler, if there is one.
+    pub fn set_parameters(&self, model: &mut Model) -> Option<f64> {
         let parameters = model.free_parameters();
         let (own, scaler) = self.place.split_at(parameters.len().min(self.place.len()));
         if own.len() == parameters.len() {
             let values: Vec<f64> = parameters.iter().zip(own).map(from_coordinate).collect();
             model.set_free_parameters(&values);
-            evaluator.set_model(0, model);
         }
-        if let [scaler] = scaler {
-            evaluator.set_brlen_scaler(0, libm::exp(*scaler));
+        scaler.first().map(|&scaler| libm::exp(scaler))
+    }
+
+    /// The same with the scaler of an evaluator's only partition.
+    fn set(&self, evaluator: &mut Evaluator, model: &mut Model) {
+        if let Some(scaler) = self.set_parameters(model) {
+            evaluator.set_brlen_scaler(0, scaler);
         }
+        evaluator.set_model(0, model);
     }
 }
 

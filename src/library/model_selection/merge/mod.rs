@@ -14,5 +14,5 @@ mod merging_tests;
 mod method;
 
 pub use dissimilarity::SubsetTraits;
-pub use merging::{Merge, Merging, SchemeParts, SubsetScore};
+pub use merging::{Asked, Merge, Merging, SchemeParts, SubsetScore};
 pub use method::MergeMethod;
