@@ -4,6 +4,7 @@
 use crate::util::{Scratch, assert_same_bytes_on, report, repository, results};
 use mlsearch::tree::read_newick;
 use std::path::Path;
+use std::process::Command;
 
 /// Names and rows of an alignment of the repository.
 fn rows(name: &str) -> Vec<(String, String)> {
@@ -62,6 +63,7 @@ fn a_gene_has_the_tree_and_model_of_a_search_with_it_alone() {
     let names = folder_of_partitions(&scratch);
     for (options, file, others) in [
         ("-m GTR+G", "bestTree", ""),
+        ("-m JC --thorough", "bestTree", ""),
         ("-m GTR+G --fast --alrt 50 --abayes", "support", ""),
         ("-m HKY+G --fast --bs-trees 3 --bs-metric tbe,fbp", "support", "--all"),
         ("-m JC --fast --bs-trees autoMRE{50}", "support", "--all"),
@@ -314,6 +316,34 @@ fn gene_trees_are_compared_with_a_species_tree() {
         assert!(files.remove("log").is_some());
     }
     assert_eq!(whole, merged);
+}
+
+/// Readers of trees that species-tree and plotting programs are made with; those that this machine has.
+#[test]
+fn other_programs_read_the_trees() {
+    let scratch = Scratch::new();
+    let command = format!("genes {} -m JC --fast --alrt 20 --collapse 50 -n x", gappy());
+    scratch.succeed(&command);
+    let expected = read(&scratch, "x.mlsearch.geneTrees").lines().count().to_string();
+    for (module, count) in [
+        ("dendropy", "len(dendropy.TreeList.get(path=file, schema='newick'))"),
+        ("treeswift", "len(treeswift.read_tree_newick(file))"),
+        ("Bio.Phylo", "len(list(Bio.Phylo.parse(file, 'newick')))"),
+        ("ete3", "len([ete3.Tree(line) for line in open(file)])"),
+    ] {
+        let code = format!("import {module}; file = 'x.mlsearch.geneTrees'; print({count})");
+        let mut python = Command::new("python3");
+        let ran = python.args(["-c", &code]).current_dir(scratch.path()).output();
+        match ran {
+            Ok(ran) if ran.status.success() => {
+                assert_eq!(String::from_utf8_lossy(&ran.stdout).trim(), expected, "{module}");
+            }
+            Ok(ran) if !String::from_utf8_lossy(&ran.stderr).contains("ModuleNotFoundError") => {
+                panic!("{module}: {}", String::from_utf8_lossy(&ran.stderr));
+            }
+            _ => println!("{module}: skipped, it is not installed"),
+        }
+    }
 }
 
 #[test]

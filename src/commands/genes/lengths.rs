@@ -1,7 +1,7 @@
 //! [`Lengths`]: which genes have trees that are far longer or shorter than those of the other genes of their type, the commonest sign
 //! of a wrong alignment.
 
-use super::record::GeneTree;
+use super::record::{GeneData, GeneTree};
 use crate::output::{OutputKind, Panel, Series, draw};
 
 /// The lengths of the gene trees, drawn.
@@ -11,7 +11,7 @@ pub(super) const LENGTH_PLOT: OutputKind =
 /// Fewest genes of a type of which some can be far out.
 const MIN_GENES: usize = 10;
 /// How many interquartile ranges beyond the quartiles, of the logarithms, are far out (Tukey 1977).
-const RANGES: i32 = 3;
+const RANGES: f64 = 3.0;
 /// A length that is no more than so many times a quartile, or so little less, is never far out.
 const LEAST_RATIO: f64 = 2.0;
 
@@ -20,6 +20,7 @@ const LEAST_RATIO: f64 = 2.0;
 struct Measured {
     /// Of all branches together, and of the longest.
     values: [f64; 2],
+    num_taxa: usize,
     data_type: usize,
 }
 
@@ -28,8 +29,17 @@ struct Measured {
 pub(super) struct Lengths {
     types: Vec<String>,
     genes: Vec<Option<Measured>>,
-    /// By type and measure, least and most that is not far out, and the median.
-    limits: Vec<[Option<[f64; 3]>; 2]>,
+    /// By type and measure, if there are enough genes.
+    usual: Vec<[Option<Usual>; 2]>,
+}
+
+/// How long the trees of a type are: logarithms over those of the numbers of taxa.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Usual {
+    slope: f64,
+    /// What logarithms are above the slope's line: the median, and least and most that is not far out.
+    median: f64,
+    limits: [f64; 2],
 }
 
 /// What is measured.
@@ -37,27 +47,27 @@ const MEASURES: [&str; 2] = ["tree length", "longest branch"];
 
 impl Lengths {
     /// Adds the next gene.
-    pub(super) fn add(&mut self, data_type: &str, tree: Option<&GeneTree>) {
-        let measured = tree.map(|tree| {
-            let known = self.types.iter().position(|known| known == data_type);
+    pub(super) fn add(&mut self, data: Option<&GeneData>, tree: Option<&GeneTree>) {
+        let measured = data.zip(tree).map(|(data, tree)| {
+            let known = self.types.iter().position(|known| *known == data.data_type);
             let data_type = known.unwrap_or_else(|| {
-                self.types.push(data_type.to_string());
+                self.types.push(data.data_type.clone());
                 self.types.len() - 1
             });
-            Measured { values: [tree.length, tree.longest], data_type }
+            Measured { values: [tree.length, tree.longest], num_taxa: data.taxa, data_type }
         });
         self.genes.push(measured);
     }
 
     /// All genes are known.
     pub(super) fn complete(&mut self) {
-        let limits = |data_type| {
+        let usual = |data_type| {
             [0, 1].map(|measure| {
                 let of_type = self.genes.iter().flatten().filter(|one| one.data_type == data_type);
-                limits_of(of_type.map(|one| one.values[measure]).collect())
+                Usual::of(of_type.map(|one| [one.num_taxa as f64, one.values[measure]]).collect())
             })
         };
-        self.limits = (0..self.types.len()).map(limits).collect();
+        self.usual = (0..self.types.len()).map(usual).collect();
     }
 
     /// What is to be said of the lengths of a gene.
@@ -66,22 +76,27 @@ impl Lengths {
         let far = self.far_out(measured);
         let all = MEASURES.into_iter().zip(measured.values).zip(far);
         all.filter_map(|((what, value), far)| {
-            let (how, median) = far?;
-            Some(format!("far too {how}: the {what} is {value:.6}, the median {median:.6}"))
+            let (how, usual) = far?;
+            Some(format!(
+                "far too {how}: the {what} is {value:.6}, with so many taxa {usual:.6} is usual"
+            ))
         })
         .collect()
     }
 
-    /// By measure, whether a gene is too long or too short, and the median of the others.
-    fn far_out(&self, Measured { values, data_type }: Measured) -> [Option<(&str, f64)>; 2] {
-        let limits = self.limits.get(data_type).copied().unwrap_or_default();
+    /// By measure, whether a gene is too long or too short, and what is usual.
+    fn far_out(&self, measured: Measured) -> [Option<(&'static str, f64)>; 2] {
+        let Measured { values, num_taxa, data_type } = measured;
+        let usual = self.usual.get(data_type).copied().unwrap_or_default();
         [0, 1].map(|measure| {
-            let [least, most, median] = limits[measure]?;
-            match values[measure] {
-                value if value > most => Some(("long", median)),
-                value if value < least => Some(("short", median)),
-                _ => None,
-            }
+            let usual = usual[measure]?;
+            let line = usual.slope * libm::log(num_taxa as f64);
+            let how = match libm::log(values[measure]) - line {
+                above if above > usual.limits[1] => "long",
+                above if above < usual.limits[0] => "short",
+                _ => return None,
+            };
+            Some((how, libm::exp(line + usual.median)))
         })
     }
 
@@ -106,21 +121,34 @@ impl Lengths {
     }
 }
 
-/// Least and most of these lengths that is not far out, and their median; `None` if they are too few. Quartiles are
-/// values that occur, so that those of logarithms are the logarithms of those of lengths.
-fn limits_of(mut lengths: Vec<f64>) -> Option<[f64; 3]> {
-    lengths.sort_unstable_by(f64::total_cmp);
-    if lengths.len() < MIN_GENES {
-        return None;
+impl Usual {
+    /// What is usual of these numbers of taxa and lengths; `None` if they are too few. Trees of more taxa are longer: the line is
+    /// Tukey's (1977) resistant line, through the medians of the genes with few and with many taxa.
+    fn of(mut genes: Vec<[f64; 2]>) -> Option<Self> {
+        genes.retain(|gene| gene[1] > 0.0);
+        if genes.len() < MIN_GENES {
+            return None;
+        }
+        genes.iter_mut().for_each(|gene| *gene = gene.map(libm::log));
+        genes.sort_unstable_by(|a, b| a[0].total_cmp(&b[0]).then(a[1].total_cmp(&b[1])));
+        let third = genes.len() / 3;
+        let median =
+            |part: &[[f64; 2]], of: usize| quarters(part.iter().map(|gene| gene[of]).collect())[1];
+        let (few, many) = (&genes[..third], &genes[genes.len() - third..]);
+        let [few, many] = [few, many].map(|part| [0, 1].map(|of| median(part, of)));
+        let width = many[0] - few[0];
+        let slope = if width > 0.0 { (many[1] - few[1]) / width } else { 0.0 };
+        let above = genes.iter().map(|gene| gene[1] - slope * gene[0]);
+        let [first, median, last] = quarters(above.collect());
+        let reach = (RANGES * (last - first)).max(libm::log(LEAST_RATIO));
+        Some(Usual { slope, median, limits: [first - reach, last + reach] })
     }
-    let at = |quarter: usize| lengths[(lengths.len() - 1) * quarter / 4];
-    let [first, median, third] = [1, 2, 3].map(at);
-    if first <= 0.0 {
-        return None;
-    }
-    let range = third / first;
-    let ratio = (0..RANGES).fold(1.0, |product: f64, _| product * range).max(LEAST_RATIO);
-    Some([first / ratio, third * ratio, median])
+}
+
+/// Quartiles and median, values that occur.
+fn quarters(mut values: Vec<f64>) -> [f64; 3] {
+    values.sort_unstable_by(f64::total_cmp);
+    [1, 2, 3].map(|quarter| values[(values.len() - 1) * quarter / 4])
 }
 
 #[cfg(test)]
@@ -140,17 +168,32 @@ mod tests {
             without_length: None,
             replicates: String::new(),
         };
+        let data = |data_type: &str, taxa| GeneData {
+            data_type: data_type.into(),
+            taxa,
+            ..GeneData::default()
+        };
         let mut lengths = Lengths::default();
-        let of_dna = [1.0, 1.1, 0.9, 1.2, 1.05, 0.95, 1.3, 0.8, 2.3, 100.0, 0.01];
-        of_dna.iter().for_each(|&length| lengths.add("DNA", Some(&tree(length))));
-        lengths.add("protein", Some(&tree(100.0)));
-        lengths.add("DNA", None);
+        let dna = [1.0, 1.1, 0.9, 1.2, 1.05, 0.95, 1.3, 0.8, 2.3, 100.0, 0.01];
+        dna.iter().for_each(|&length| lengths.add(Some(&data("DNA", 20)), Some(&tree(length))));
+        lengths.add(Some(&data("protein", 20)), Some(&tree(100.0)));
+        lengths.add(Some(&data("DNA", 20)), None);
+        lengths.add(None, None);
         lengths.complete();
-        let far: Vec<usize> = (0..13).filter(|&gene| !lengths.remarks(gene).is_empty()).collect();
+        let far: Vec<usize> = (0..14).filter(|&gene| !lengths.remarks(gene).is_empty()).collect();
         assert_eq!(far, [9, 10]);
         assert_eq!(
             lengths.remarks(9),
-            ["far too long: the tree length is 100.000000, the median 1.050000"]
+            ["far too long: the tree length is 100.000000, with so many taxa 1.050000 is usual"]
         );
+        // Trees of few taxa are short, and not far out.
+        let mut lengths = Lengths::default();
+        for taxa in 4..40 {
+            lengths.add(Some(&data("DNA", taxa)), Some(&tree(0.1 * taxa as f64)));
+        }
+        lengths.add(Some(&data("DNA", 4)), Some(&tree(4.0)));
+        lengths.complete();
+        let far: Vec<usize> = (0..37).filter(|&gene| !lengths.remarks(gene).is_empty()).collect();
+        assert_eq!(far, [36]);
     }
 }

@@ -57,8 +57,7 @@ pub(super) fn deliver_genes(
     let mut lengths = Lengths::default();
     for number in 0..run.genes.len() {
         let found = record_of(record, number)?;
-        let data_type = found.data.as_ref().map_or("", |data| &data.data_type);
-        lengths.add(data_type, found.tree());
+        lengths.add(found.data.as_ref(), found.tree());
     }
     lengths.complete();
     let replicates = run.has_replicates.then(|| record.part(BOOTSTRAPS)).transpose()?;
