@@ -391,6 +391,7 @@ fn simulate(model: &PartitionModel) -> PartitionData {
     let cats = RateCats {
         rates: model.rates.clone(),
         weights: model.rate_weights.clone(),
+        matrices: model.matrix_of_rate.clone(),
         pinv: model.pinv,
     };
     let sim = SimModel { matrices: &model.matrices, cats: &cats };

@@ -255,7 +255,7 @@ pub(crate) fn method_as_read(options: &MatrixPlan, setup: &Setup) -> Result<Foun
                 model.label()
             )));
         }
-        if options.gamma.is_some() && model.rate_cats().rates.len() > 1 {
+        if options.gamma.is_some() && model.rates_over_sites().rates.len() > 1 {
             return Err(Error::Usage(format!(
                 "model {}: +GC and other rates over sites exclude each other: give only one of them",
                 model.label()
@@ -273,8 +273,7 @@ pub(crate) fn method_as_read(options: &MatrixPlan, setup: &Setup) -> Result<Foun
 fn find_method(options: &MatrixPlan, session: &mut Session) -> Result<Found> {
     let mut found = method_as_read(options, &session.setup)?;
     let DistanceMethod::Likelihood { models, .. } = &mut found.method else { return Ok(found) };
-    let is_open = |model: &Model| !model.free_parameters().is_empty();
-    if session.setup.plan.search.opt_model && models.iter().any(is_open) {
+    if session.setup.plan.search.opt_model && models.iter().any(Model::has_open_parameters) {
         estimate(session, models)?;
         found.names = names(options, models);
     }

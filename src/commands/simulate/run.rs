@@ -208,7 +208,8 @@ fn resolve_models(plan: &Plan, defs: &[PartitionDef], faults: &mut Faults) -> Ve
 fn open_parameters(model: &Model) -> Vec<String> {
     let free = model.free_parameters().into_iter().map(|parameter| parameter.name);
     let counted = model.wants_counts().then(|| "frequencies".to_string());
-    free.chain(counted).collect()
+    let of_classes = model.estimates_class_weights().then(|| "weights of classes".to_string());
+    free.chain(of_classes).chain(counted).collect()
 }
 
 fn simulate_partition(

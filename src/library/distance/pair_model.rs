@@ -143,11 +143,14 @@ impl PairModel {
         match eigens.as_slice() {
             [one] => builder.add(one, one_rate_or_all(&cats, gamma), 1.0),
             many => {
-                for (eigen, (&rate, &weight)) in
-                    many.iter().zip(cats.rates.iter().zip(&cats.weights))
-                {
-                    // The weight of a component is in its coefficients.
-                    builder.add(eigen, vec![(rate, 1.0)], weight);
+                for (matrix, eigen) in many.iter().enumerate() {
+                    // The weight of a matrix is in its coefficients.
+                    let (own, weight) = of_matrix(&cats, matrix);
+                    let rates = match gamma {
+                        Some(_) => vec![(own.rates[0], 1.0)],
+                        None => one_rate_or_all(&own, None),
+                    };
+                    builder.add(eigen, rates, weight);
                 }
             }
         }
@@ -156,8 +159,9 @@ impl PairModel {
             match eigens.as_slice() {
                 [one] => one.freqs[state],
                 many => {
-                    let variable = many.iter().zip(&cats.weights);
-                    let variable: f64 = variable.map(|(eigen, w)| w * eigen.freqs[state]).sum();
+                    let variable = cats.matrices.iter().zip(&cats.weights);
+                    let variable: f64 =
+                        variable.map(|(&matrix, w)| w * many[matrix].freqs[state]).sum();
                     // Sites that cannot vary have the frequencies of the model.
                     variable + cats.pinv * model.freqs[state]
                 }
@@ -273,6 +277,21 @@ impl PairModel {
 }
 
 /// The categories of a model with one matrix; continuous rates are those of the variable sites.
+/// The categories with this matrix, with weights that sum to 1, and the sum of their weights.
+fn of_matrix(cats: &RateCats, matrix: usize) -> (RateCats, f64) {
+    let own: Vec<usize> =
+        (0..cats.rates.len()).filter(|&cat| cats.matrices[cat] == matrix).collect();
+    let weight: f64 = own.iter().map(|&cat| cats.weights[cat]).sum();
+    let share = |&cat: &usize| if weight > 0.0 { cats.weights[cat] / weight } else { 0.0 };
+    let own = RateCats {
+        rates: own.iter().map(|&cat| cats.rates[cat]).collect(),
+        weights: own.iter().map(share).collect(),
+        matrices: vec![0; own.len()],
+        pinv: 0.0,
+    };
+    (own, weight)
+}
+
 fn one_rate_or_all(cats: &RateCats, gamma: Option<f64>) -> Vec<(f64, f64)> {
     match gamma {
         Some(_) => vec![(1.0 / (1.0 - cats.pinv), 1.0 - cats.pinv)],

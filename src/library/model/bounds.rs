@@ -10,6 +10,7 @@
 //! | omega | [`CODON_MIN`], [`CODON_MAX`] | [`OMEGA_START`] | the same limits |
 //! | free rate (last = 1) | [`FREE_RATE_MIN`] and its inverse | a gamma distribution's | [`FIXED_RATE_MIN`] to [`FIXED_RATE_MAX`] |
 //! | weight of a free rate (last = 1) | [`FREE_WEIGHT_MIN`] and its inverse | equal | the same limits |
+//! | weight of a class of a mixture | at least [`CLASS_WEIGHT_MIN`] | published | 0 or more |
 //! | gamma categories | | [`GAMMA_CATS`] | 2 to [`GAMMA_CATS_MAX`] |
 
 /// Smallest substitution rate an optimiser may choose, relative to the reference rate.
@@ -47,6 +48,8 @@ pub const OMEGA_START: f64 = 0.2;
 pub const FREE_RATE_MIN: f64 = 1e-6;
 /// Smallest weight of a free rate, and the inverse of the largest, relative to the last category's.
 pub const FREE_WEIGHT_MIN: f64 = 1e-4;
+/// Smallest weight of a class of a mixture that is estimated.
+pub const CLASS_WEIGHT_MIN: f64 = 1e-12;
 /// Free rates when a model string gives no number.
 pub const FREE_RATE_CATS: usize = 4;
 /// Smallest proportion of invariant sites.
@@ -59,3 +62,5 @@ pub const PINV_START: f64 = 0.1;
 pub const GAMMA_CATS: usize = 4;
 /// Most gamma categories.
 pub const GAMMA_CATS_MAX: usize = 64;
+/// Most rate categories of all classes of a mixture together.
+pub const ALL_CATS_MAX: usize = 1024;

@@ -8,7 +8,8 @@
 use super::ascertainment::Ascertainment;
 use super::codon::CodonRates;
 use super::exchange::{Exchange, RateClasses};
-use super::modes::{FreqsMode, ParamMode};
+use super::mixture::{ClassWeights, Mixture};
+use super::modes::{FreqsMode, ParamMode, WeightsMode};
 use super::parameters::Model;
 use super::rates::Heterogeneity;
 use crate::alphabet::DataType;
@@ -50,6 +51,9 @@ fn canonical(model: &Model, all_values: bool) -> String {
         Exchange::Codon(codon) if shows(codon.mode) => text += &braces(codon_values(codon)),
         _ => {}
     }
+    if let Some(mixture) = &model.mixture {
+        text += &of_mixture(mixture, all_values);
+    }
     text += &freqs(model, all_values);
     if let DataType::Codon(code) = model.data_type {
         text += &format!("+CODE{{{}}}", code.number());
@@ -89,6 +93,24 @@ fn canonical(model: &Model, all_values: bool) -> String {
         Some(Ascertainment::Felsenstein(n)) => text += &format!("+ASC_FELS{}", braces([*n])),
         Some(Ascertainment::Stamatakis(counts)) => {
             text += &format!("+ASC_STAM{}", braces(counts.iter().copied()));
+        }
+    }
+    text
+}
+
+/// `+C20`, and weights that are not the published ones.
+fn of_mixture(mixture: &Mixture, all_values: bool) -> String {
+    let mut text = String::new();
+    if mixture.is_of_frequencies() {
+        text += &format!("+{}", mixture.name);
+    }
+    if let ClassWeights::Own { weights, mode } = &mixture.weights {
+        let values = braces(weights.iter().copied());
+        match mode {
+            WeightsMode::Table => {}
+            WeightsMode::Fixed => text += &format!("+WU{values}"),
+            WeightsMode::Optimized if all_values => text += &format!("+WO{values}"),
+            WeightsMode::Optimized => text += "+WO",
         }
     }
     text
@@ -145,6 +167,12 @@ mod tests {
             ("GY{2/0.1}+F1X4{1/2/3/4}+CODE{2}", "GY{2/0.1}+F1X4{0.1/0.2/0.3/0.4}+CODE{2}"),
             ("GTR+R3+I", "GTR+FC+IO+R3"),
             ("MULTI3_MK+ASC", "MULTI3_MK+FE+ASC_LEWIS"),
+            ("lg+c20", "LG+C20"),
+            ("C20", "POISSON+C20+G4m"),
+            ("c10+F+R2", "POISSON+C10+WO+FC+R2"),
+            ("WAG+F+C10+G4", "WAG+C10+WO+FC+G4m"),
+            ("LG+C20+W+I", "LG+C20+WO+IO"),
+            ("PROTGAMMALG+C60", "LG+C60+G4m"),
             ("BIN+ASC_STAM{3/4}", "BIN+FC+ASC_STAM{3/4}"),
         ] {
             assert_eq!(Model::parse(text).unwrap().label(), label, "{text}");
@@ -169,6 +197,10 @@ mod tests {
             }
         }
         check("GY+F61");
+        for text in ["LG+C10", "C20+F", "WAG+C30+W+R3", "LG+C10+FO+I", "PROTGTR+C10+G4"] {
+            check(text);
+        }
+        check("LG+C10+WU{1/2/3/4/5/0/7/8/9/10}+G4{0.3}");
         check("GTR+FU{0.3/1e-4/1e-3/7}");
     }
 

@@ -14,8 +14,8 @@ pub enum Exchange {
     Classes(RateClasses),
     /// A published table, with its frequencies.
     Table(&'static [f64], &'static [f64]),
-    /// A table (rates, frequencies) for each category of rates over sites.
-    Mixture(Vec<(&'static [f64], &'static [f64])>),
+    /// Every class of the model's mixture has its own.
+    OfClasses,
     /// Made from kappa and omega.
     Codon(CodonRates),
 }

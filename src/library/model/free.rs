@@ -2,6 +2,7 @@
 
 use super::bounds;
 use super::exchange::Exchange;
+use super::mixture::Mixture;
 use super::modes::{FreqsMode, ParamMode};
 use super::parameters::Model;
 use super::rates::Heterogeneity;
@@ -59,7 +60,7 @@ impl Model {
                     }
                 }
             }
-            Exchange::Codon(_) | Exchange::Table(..) | Exchange::Mixture(_) => {}
+            Exchange::Codon(_) | Exchange::Table(..) | Exchange::OfClasses => {}
         }
         if self.freqs_mode == FreqsMode::Optimized {
             let names = self.data_type.state_names();
@@ -114,7 +115,7 @@ impl Model {
                 }
                 codon.omega = next();
             }
-            Exchange::Codon(_) | Exchange::Table(..) | Exchange::Mixture(_) => {}
+            Exchange::Codon(_) | Exchange::Table(..) | Exchange::OfClasses => {}
         }
         if self.freqs_mode == FreqsMode::Optimized {
             let freqs = from_ratios(self.freqs.len(), &mut next);
@@ -139,6 +140,41 @@ impl Model {
             invariant.pinv = next();
         }
         assert!(values.next().is_none(), "more values than free parameters");
+    }
+
+    /// The weights of the classes of a mixture, if they are estimated; otherwise none. They are not among the
+    /// [`Model::free_parameters`]: their likelihood is concave and known from that of each class at each pattern.
+    pub(crate) fn free_class_weights(&self) -> &[f64] {
+        self.mixture.as_ref().map_or(&[], Mixture::free_weights)
+    }
+
+    /// True if the weights of the classes of a mixture are to be estimated.
+    pub fn estimates_class_weights(&self) -> bool {
+        !self.free_class_weights().is_empty()
+    }
+
+    /// True if anything of it is to be estimated by maximum likelihood.
+    pub fn has_open_parameters(&self) -> bool {
+        self.estimates_class_weights() || !self.free_parameters().is_empty()
+    }
+
+    /// Sets the weights of the classes of a mixture, which sum to 1.
+    ///
+    /// # Panics
+    /// If their number is not that of the classes.
+    pub(crate) fn set_class_weights(&mut self, weights: &[f64]) {
+        if let Some(mixture) = &mut self.mixture {
+            mixture.set_own_weights(weights);
+        }
+    }
+
+    /// The same model with only one of the classes of a mixture, but the same categories.
+    pub(crate) fn of_one_class(&self, class: usize) -> Model {
+        let mut model = self.clone();
+        let count = self.mixture.as_ref().map_or(0, |mixture| mixture.classes.len());
+        let weight = |other| if other == class { 1.0 } else { 0.0 };
+        model.set_class_weights(&(0..count).map(weight).collect::<Vec<_>>());
+        model
     }
 
     /// Those of the [`Model::free_parameters`] that are ratios: exchange rates, frequencies, free rates and their
@@ -187,7 +223,7 @@ impl Model {
         open || self.invariant.is_some_and(|i| i.pinv_mode == ParamMode::Optimized)
     }
 
-    /// Number of parameters estimated from the data, as AIC and BIC count them: the free parameters,
+    /// Number of parameters estimated from the data, as AIC and BIC count them: the free parameters, weights of classes,
     /// and frequencies that are counted. Branch lengths are not in it.
     pub fn num_free_parameters(&self) -> usize {
         let counted = match self.freqs_mode {
@@ -196,7 +232,8 @@ impl Model {
             FreqsMode::F3x4 { counted: true } => 9,
             _ => 0,
         };
-        self.free_parameters().len() + counted
+        let of_classes = self.free_class_weights().len().saturating_sub(1);
+        self.free_parameters().len() + of_classes + counted
     }
 }
 
@@ -239,6 +276,8 @@ mod tests {
             "GTR+R4+I",
             "LG4X",
             "MULTI3_GTR",
+            "LG+C10+F+G4",
+            "PROTGTR+C10+WO",
         ] {
             let mut model = Model::parse(text).unwrap();
             let before = model.free_parameters();
@@ -287,6 +326,10 @@ mod tests {
             ("GTR+R4", 14),
             ("LG4X", 6),
             ("LG4M", 1),
+            ("LG+C20+G4", 1),
+            ("LG+C20+F+G4", 40),
+            ("C60+WO", 60),
+            ("PROTGTR+C10", 189),
             ("GY+F3X4", 11),
             ("GY+F1X4", 5),
             ("GY+F+CODE{2}", 61),

@@ -6,8 +6,10 @@ use super::bounds::{
 use super::codon::{CodonModelKind, CodonRates};
 use super::dna::{NAMED_DNA_MODELS, find_named, parse_symmetry};
 use super::exchange::{Exchange, RateClasses};
+use super::mixture::Mixture;
 use super::modes::{FreqsMode, ParamMode};
 use super::parameters::Model;
+use super::profiles::{PROFILE_MIXTURES, find_profile_mixture};
 use super::protein::{PROTEIN_MATRICES, find_protein_matrix, find_protein_mixture};
 use super::rates::{FreeRates, Gamma, Heterogeneity};
 use super::words::{Parsed, Word};
@@ -79,10 +81,16 @@ fn protein_model(name: &str) -> Option<Model> {
         model.freqs_mode = FreqsMode::Table;
         return Some(model);
     }
+    if let Some(profiles) = find_profile_mixture(name) {
+        // As in IQ-TREE, profiles alone have equal exchange rates and gamma-distributed rates over sites.
+        let mut model = protein_model("POISSON")?;
+        model.mixture = Some(Mixture::of_profiles(profiles));
+        model.heterogeneity = Heterogeneity::Gamma(Gamma::of_cats(GAMMA_CATS));
+        return Some(model);
+    }
     let mixture = find_protein_mixture(name)?;
-    let tables: Vec<(&[f64], &[f64])> =
-        mixture.components.iter().map(|matrix| (&matrix.rates[..], &matrix.freqs[..])).collect();
-    let mut model = new(mixture.name, Exchange::Mixture(tables));
+    let mut model = new(mixture.name, Exchange::OfClasses);
+    model.mixture = Some(Mixture::of_rates(mixture));
     model.freqs_mode = FreqsMode::Table;
     model.heterogeneity = match mixture.free_rates {
         None => Heterogeneity::Gamma(Gamma::of_cats(GAMMA_CATS)),
@@ -163,7 +171,7 @@ fn set_rates(model: &mut Model, values: &[f64]) -> Parsed<()> {
     match &mut model.exchange {
         Exchange::Classes(classes) => set_classes(&name, classes, values),
         Exchange::Codon(codon) => set_codon(&name, codon, values),
-        Exchange::Table(..) | Exchange::Mixture(_) => {
+        Exchange::Table(..) | Exchange::OfClasses => {
             Err(format!("{name} has published rates and takes none; PROTGTR{{...}} takes 190"))
         }
     }
@@ -261,12 +269,14 @@ fn order_of(num_rates: usize) -> &'static str {
 fn unknown_matrix(name: &str) -> String {
     let dna: Vec<&str> = NAMED_DNA_MODELS.iter().map(|m| m.name).collect();
     let protein: Vec<&str> = PROTEIN_MATRICES.iter().map(|m| m.name).collect();
+    let profiles: Vec<&str> = PROFILE_MIXTURES.iter().map(|m| m.name).collect();
     let known = format!(
-        "the models are, for DNA: {}, or a symmetry such as DNA010020; for proteins: {} LG4M LG4X PROTGTR; \
+        "the models are, for DNA: {}, or a symmetry such as DNA010020; for proteins: {} LG4M LG4X {} PROTGTR; \
          for codons: GY MG GY0K MGK; for binary data: BIN; for 2 to 64 states: MULTI4_MK and MULTI4_GTR; and \
          RAxML's GTRGAMMA, PROTGAMMALG, BINGAMMA, MULTIGAMMA and so on",
         dna.join(" "),
-        protein.join(" ")
+        protein.join(" "),
+        profiles.join(" ")
     );
     if name.is_empty() {
         return format!("no matrix is named; {known}");

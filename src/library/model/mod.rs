@@ -8,6 +8,8 @@
 //! | `protein`, `protein_tables` | published amino-acid matrices |
 //! | `codon` | codon models: rates from kappa and omega, codon frequencies from nucleotides' |
 //! | `modes` | where the value of a parameter comes from |
+//! | `profiles` | published mixtures of amino-acid profiles |
+//! | `mixture` | [`Mixture`]: classes of sites with rate matrices of their own |
 //! | `exchange` | [`Exchange`]: where exchange rates come from |
 //! | `parameters` | [`Model`]: one partition's model with its current parameters |
 //! | `free` | `FreeParameter`: all parameters to be estimated, as one list |
@@ -38,9 +40,11 @@ mod exchange;
 mod exchange_starts;
 mod free;
 mod matrices;
+mod mixture;
 mod modes;
 mod parameters;
 mod parse;
+mod profiles;
 mod protein;
 mod protein_tables;
 mod qmatrix;
@@ -57,8 +61,10 @@ pub use codon::{CodonModelKind, CodonRates, PositionFreqs};
 pub use dna::f84_rates;
 pub use dna::{NAMED_DNA_MODELS, NamedDnaModel};
 pub use exchange::{Exchange, RateClasses};
-pub use modes::{FreqsMode, ParamMode};
+pub use mixture::{ClassWeights, Mixture, SiteClass};
+pub use modes::{FreqsMode, ParamMode, WeightsMode};
 pub use parameters::Model;
+pub use profiles::{PROFILE_MIXTURES, ProfileMixture};
 pub use protein::{PROTEIN_MATRICES, PROTEIN_MIXTURES, ProteinMatrix, ProteinMixture};
 pub use qmatrix::EigenModel;
 pub use rates::{FreeRates, Gamma, Heterogeneity, Invariant, RateCats};

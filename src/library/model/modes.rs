@@ -1,4 +1,5 @@
 //! Where the value of a parameter comes from: [`ParamMode`] for one that is given or estimated,
+//! [`WeightsMode`] for the weights of classes,
 //! [`FreqsMode`] for state frequencies.
 
 /// Whether a parameter is estimated by maximum likelihood.
@@ -7,6 +8,17 @@ pub enum ParamMode {
     /// Given by the user, or determined by the model.
     Fixed,
     /// Estimated.
+    Optimized,
+}
+
+/// Where the weights of the classes of a mixture come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WeightsMode {
+    /// Those of the published table.
+    Table,
+    /// Given by the user (`+WU{...}`).
+    Fixed,
+    /// Estimated by maximum likelihood (`+WO`).
     Optimized,
 }
 

@@ -4,6 +4,7 @@
 use super::ascertainment::Ascertainment;
 use super::codon::{CodonModelKind, PositionFreqs, codon_freqs};
 use super::exchange::{Exchange, RateClasses};
+use super::mixture::{Mixture, SiteClass};
 use super::modes::FreqsMode;
 use super::qmatrix::{EigenModel, normalise_freqs};
 use super::rates::{Heterogeneity, Invariant, RateCats};
@@ -18,7 +19,9 @@ pub struct Model {
     pub data_type: DataType,
     /// Exchange rates between the states.
     pub exchange: Exchange,
-    /// State frequencies; they sum to 1. Mixtures with frequencies of their own ignore them.
+    /// Classes of sites with rate matrices of their own, if any.
+    pub mixture: Option<Mixture>,
+    /// State frequencies; they sum to 1. Classes with frequencies of their own ignore them.
     pub freqs: Vec<f64>,
     /// Where the frequencies come from.
     pub freqs_mode: FreqsMode,
@@ -45,6 +48,7 @@ impl Model {
             name,
             data_type,
             exchange,
+            mixture: None,
             freqs: vec![1.0 / states as f64; states],
             freqs_mode: FreqsMode::Equal,
             position_freqs: [[0.25; 4]; 3],
@@ -61,23 +65,38 @@ impl Model {
     }
 
     /// The eigensystem of each normalised rate matrix at the current rates and frequencies: one, or
-    /// one per category of rates.
+    /// one per class of a mixture.
     pub fn eigen_models(&self) -> Vec<EigenModel> {
-        let one = |rates: &[f64]| vec![EigenModel::new(rates, &self.freqs)];
-        match &self.exchange {
-            Exchange::Classes(classes) => one(&classes.rates),
-            Exchange::Table(rates, _) => one(rates),
-            Exchange::Codon(codon) => one(&codon.exchange_rates(&self.position_freqs)),
-            Exchange::Mixture(tables) => {
-                let own = self.freqs_mode == FreqsMode::Table;
-                let freqs = |table_freqs| if own { table_freqs } else { &self.freqs[..] };
-                tables.iter().map(|&(rates, f)| EigenModel::new(rates, freqs(f))).collect()
+        let of_codons;
+        let rates = match &self.exchange {
+            Exchange::Classes(classes) => &classes.rates[..],
+            Exchange::Table(rates, _) => rates,
+            Exchange::Codon(codon) => {
+                of_codons = codon.exchange_rates(&self.position_freqs);
+                &of_codons[..]
             }
+            Exchange::OfClasses => &[],
+        };
+        let of_class = |class: &SiteClass| {
+            EigenModel::new(class.exchange.unwrap_or(rates), class.freqs.unwrap_or(&self.freqs))
+        };
+        match &self.mixture {
+            None => vec![EigenModel::new(rates, &self.freqs)],
+            Some(mixture) => mixture.classes.iter().map(of_class).collect(),
         }
     }
 
-    /// The rate categories at the current parameters.
+    /// The rate categories at the current parameters: those of rates over sites, of each class of a mixture.
     pub fn rate_cats(&self) -> RateCats {
+        let cats = RateCats::new(&self.heterogeneity, self.invariant);
+        match &self.mixture {
+            None => cats,
+            Some(mixture) => cats.of_classes(mixture.own_weights()),
+        }
+    }
+
+    /// The rate categories of a single class.
+    pub fn rates_over_sites(&self) -> RateCats {
         RateCats::new(&self.heterogeneity, self.invariant)
     }
 

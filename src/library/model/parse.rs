@@ -3,7 +3,9 @@
 //! ```text
 //! model     = matrix [values] { "+" part }         upper or lower case, white space ignored
 //! matrix    = a name of `matrices` | "DNA010020" | "010020"
-//! part      = "F" | "FC" | "FO" | "FU" | "FE" | "FQ"   frequencies; values after F FC FO FU
+//! part      = "C10" | "C20" | "C30" | "C40" | "C50" | "C60"   profiles of amino acids
+//!           | "W" | "WO" | "WU"                        weights of profiles; values
+//!           | "F" | "FC" | "FO" | "FU" | "FE" | "FQ"   frequencies; values after F FC FO FU
 //!           | "F1X4" | "F3X4" | "F61"                  of codons; 4 or 12 values
 //!           | "CODE" values                            NCBI's number of the genetic code
 //!           | "I" | "IO" | "IU"                        invariant sites; a value
@@ -21,13 +23,14 @@
 
 use super::ascertainment::Ascertainment;
 use super::bounds::{
-    ALPHA_MAX, ALPHA_MIN, ALPHA_START, FIXED_RATE_MAX, FIXED_RATE_MIN, FREE_RATE_CATS, GAMMA_CATS,
-    GAMMA_CATS_MAX, PINV_MAX, PINV_MIN, PINV_START,
+    ALL_CATS_MAX, ALPHA_MAX, ALPHA_MIN, ALPHA_START, FIXED_RATE_MAX, FIXED_RATE_MIN,
+    FREE_RATE_CATS, GAMMA_CATS, GAMMA_CATS_MAX, PINV_MAX, PINV_MIN, PINV_START,
 };
-use super::exchange::Exchange;
 use super::matrices::{Context, leaves_states_open, read_matrix};
-use super::modes::{FreqsMode, ParamMode};
+use super::mixture::{ClassWeights, Mixture, normalise_weights};
+use super::modes::{FreqsMode, ParamMode, WeightsMode};
 use super::parameters::Model;
+use super::profiles::{PROFILE_MIXTURES, find_profile_mixture};
 use super::rates::{FreeRates, Gamma, Heterogeneity, Invariant};
 use super::raxml::expand_raxml;
 use super::words::{Parsed, Word, plain, read_word, split_words};
@@ -98,10 +101,13 @@ fn read(text: &str, num_states: Option<usize>) -> Parsed<Model> {
     if code.is_some() && !is_codon {
         return Err(format!("'+CODE' is for codon models, and {} is not one", model.name));
     }
-    let mut seen = [false; 5];
+    let mut seen = [false; 7];
+    seen[5] = model.mixture.is_some();
     for word in &words[1..] {
         let (kind, read_part): (usize, ReadPart) = match word.head.bytes().next() {
             _ if word.head == "CODE" => (0, |_, _| Ok(())),
+            Some(b'C') => (5, read_profiles),
+            Some(b'W') => (6, |_, _| Ok(())),
             Some(b'F') => (1, read_freqs),
             Some(b'I') => (2, read_invariant),
             Some(b'G') => (3, read_gamma),
@@ -109,6 +115,12 @@ fn read(text: &str, num_states: Option<usize>) -> Parsed<Model> {
             Some(b'A') if word.head.starts_with("ASC") => (4, read_ascertainment),
             _ => return Err(unknown_part(word.head)),
         };
+        if kind == 5 && model.mixture.is_some() {
+            return Err(format!(
+                "{} is a mixture already, and takes no '+{}'",
+                model.name, word.head
+            ));
+        }
         if std::mem::replace(&mut seen[kind], true) {
             return Err(format!(
                 "'+{}' follows another part of the same kind; keep only one",
@@ -117,6 +129,7 @@ fn read(text: &str, num_states: Option<usize>) -> Parsed<Model> {
         }
         read_part(&mut model, word)?;
     }
+    settle_classes(&mut model, seen[1], words[1..].iter().find(|word| word.head.starts_with('W')))?;
     check(&model)?;
     if !seen[1] && (model.name == "TIM2" || model.name == "TIM3") {
         let name = &model.name;
@@ -130,15 +143,21 @@ fn read(text: &str, num_states: Option<usize>) -> Parsed<Model> {
 
 /// What the parts must have in common.
 fn check(model: &Model) -> Parsed<()> {
-    if let Exchange::Mixture(tables) = &model.exchange {
-        let cats = model.rate_cats().rates.len();
-        if cats != tables.len() {
-            let (name, wanted) = (&model.name, tables.len());
+    if let Some(mixture) = model.mixture.as_ref().filter(|m| m.weights == ClassWeights::OfRates) {
+        let cats = model.rates_over_sites().rates.len();
+        if cats != mixture.classes.len() {
+            let (name, wanted) = (&model.name, mixture.classes.len());
             return Err(format!(
                 "{name} has a matrix for each of {wanted} rate categories, not for {cats}: use \
                  +G{wanted} or +R{wanted}"
             ));
         }
+    }
+    let all_cats = model.rate_cats().rates.len();
+    if model.mixture.is_some() && all_cats > ALL_CATS_MAX {
+        return Err(format!(
+            "its classes have {all_cats} rate categories together; {ALL_CATS_MAX} are possible: use fewer, such as +G4"
+        ));
     }
     let position_freqs = matches!(
         model.freqs_mode,
@@ -147,11 +166,103 @@ fn check(model: &Model) -> Parsed<()> {
     if model.is_muse_gaut() && !position_freqs {
         return Err(format!("{} needs nucleotide frequencies: +F1X4, +F3X4 or +FE", model.name));
     }
+    if model.ascertainment.is_some() && model.estimates_class_weights() {
+        return Err(
+            "weights of classes cannot be estimated under +ASC: give them as +WU{...}".into()
+        );
+    }
     if model.ascertainment.is_some() && model.invariant.is_some() {
         return Err(
             "+ASC is for alignments without invariable sites and cannot be combined with +I".into(),
         );
     }
+    Ok(())
+}
+
+fn read_profiles(model: &mut Model, word: &Word) -> Parsed<()> {
+    let head = word.head;
+    let Some(profiles) = find_profile_mixture(head) else {
+        let known: Vec<&str> = PROFILE_MIXTURES.iter().map(|mixture| mixture.name).collect();
+        return Err(match head.bytes().skip(1).all(|b| b.is_ascii_digit()) && head.len() > 1 {
+            true => format!(
+                "there are no profiles '{}': use one of {}",
+                abridged(head),
+                known.join(" ")
+            ),
+            false => unknown_part(head),
+        });
+    };
+    if !word.values.is_empty() {
+        return Err(format!(
+            "'+{head}' takes no values; give the weights of its classes as +WU{{...}}"
+        ));
+    }
+    if model.data_type != DataType::Protein {
+        return Err(format!(
+            "'+{head}' is for amino acids, and {} is no model of them",
+            model.name
+        ));
+    }
+    model.mixture = Some(Mixture::of_profiles(profiles));
+    Ok(())
+}
+
+/// The classes of a mixture and their weights, once all parts are known: frequencies of the model (`+F`) are a further class
+/// of profiles, but replace those of matrices.
+fn settle_classes(model: &mut Model, has_freqs: bool, weights: Option<&Word>) -> Parsed<()> {
+    let Some(mixture) = &mut model.mixture else {
+        return match weights {
+            None => Ok(()),
+            Some(word) => {
+                let name = &model.name;
+                Err(format!(
+                    "'+{}' is for the weights of profiles, which {name} has not",
+                    word.head
+                ))
+            }
+        };
+    };
+    match (mixture.is_of_frequencies(), has_freqs) {
+        (true, true) => mixture.add_class_of_model(),
+        // PROTGTR has counted frequencies if no others are named.
+        (true, false) => model.freqs_mode = FreqsMode::Table,
+        (false, true) => mixture.take_freqs_of_model(),
+        (false, false) => {}
+    }
+    let Some(word) = weights else { return Ok(()) };
+    let head = word.head;
+    let ClassWeights::Own { weights, mode } = &mut mixture.weights else {
+        let name = mixture.name;
+        return Err(format!("'+{head}': the classes of {name} have the weights of its rates, +R4"));
+    };
+    let values = match (head, &word.values[..]) {
+        ("W" | "WO", []) => {
+            *mode = WeightsMode::Optimized;
+            return Ok(());
+        }
+        ("WU", []) => {
+            let count = weights.len();
+            return Err(format!(
+                "'+WU' needs the weights of the {count} classes: +WU{{w1/w2/...}}"
+            ));
+        }
+        ("W" | "WO" | "WU", [values]) => values,
+        ("W" | "WO" | "WU", _) => {
+            return Err(format!("'+{head}' takes one list of values in braces"));
+        }
+        _ => return Err(unknown_part(head)),
+    };
+    if values.len() != weights.len() {
+        let (given, count) = (values.len(), weights.len());
+        return Err(format!("{given} weights in '+{head}{{...}}', but there are {count} classes"));
+    }
+    let sum: f64 = values.iter().sum();
+    if values.iter().any(|&weight| weight < 0.0) || sum <= 0.0 || !sum.is_finite() {
+        return Err(format!("weights in '+{head}{{...}}' must be 0 or more, and not all 0"));
+    }
+    weights.copy_from_slice(values);
+    normalise_weights(weights);
+    *mode = WeightsMode::Fixed;
     Ok(())
 }
 
@@ -394,7 +505,8 @@ fn one_value(word: &Word, what: &str, min: f64, max: f64) -> Parsed<Option<f64>>
 
 fn unknown_part(head: &str) -> String {
     let known = "the parts are +F +FC +FO +FE +FU{...}, +F1X4 +F3X4 +CODE{n} for codons, +I +I{p}, \
-                 +G[n][m|a] +G{alpha}, +R[n], +ASC_LEWIS +ASC_FELS{n} +ASC_STAM{...}";
+                 +G[n][m|a] +G{alpha}, +R[n], +ASC_LEWIS +ASC_FELS{n} +ASC_STAM{...}, +C10 ... +C60 for proteins, and +WO \
+                 +WU{...} for the weights of such classes";
     match head {
         _ if head.is_empty() => format!("there is nothing after a '+'; {known}"),
         _ if head.starts_with('B') => format!(

@@ -1,6 +1,7 @@
 //! Tests of the model-string parser: what is understood, and what is refused with which words.
 
 use super::*;
+use crate::model::Exchange;
 
 fn parse(text: &str) -> Model {
     Model::parse(text).unwrap_or_else(|wrong| panic!("{wrong}"))
@@ -174,6 +175,23 @@ fn refusals_say_what_is_wrong_and_what_is_known() {
         ("GTR+IC", "not supported"),
         ("auto+G", "for model selection"),
         ("GTR+BO", "--brlen"),
+        ("GTR+C20", "'+C20' is for amino acids, and GTR is no model of them"),
+        ("LG+C15", "no profiles 'C15': use one of C10 C20 C30 C40 C50 C60"),
+        ("LG+CX", "unknown part '+CX'"),
+        ("LG+C20{1/2}", "+WU{...}"),
+        ("LG+C20+C10", "LG is a mixture already"),
+        ("C20+C10", "POISSON is a mixture already"),
+        ("LG4X+C20", "LG4X is a mixture already"),
+        ("LG4X+WO", "have the weights of its rates"),
+        ("LG+WO", "for the weights of profiles, which LG has not"),
+        ("LG+C10+WU", "needs the weights of the 10 classes"),
+        ("LG+C10+F+WU{1/1/1/1/1/1/1/1/1/1}", "10 weights in '+WU{...}', but there are 11 classes"),
+        ("LG+C10+WU{1/1/1/1/1/1/1/1/1/-1}", "must be 0 or more"),
+        ("LG+C10+WU{0/0/0/0/0/0/0/0/0/0}", "not all 0"),
+        ("LG+C10+WU{1}{1}", "one list of values"),
+        ("LG+C10+WX", "unknown part '+WX'"),
+        ("LG+C60+G64", "3840 rate categories together"),
+        ("LG+C10+F+ASC", "cannot be estimated under +ASC"),
         ("GTR+", "nothing after a '+'"),
         ("GTR+Q", "unknown part '+Q'; the parts are +F"),
         ("GTR+FX", "unknown part '+FX'"),

@@ -1,7 +1,7 @@
 //! Starting values for rates over sites, whose likelihood has many local optima.
 
 use super::bounds;
-use super::exchange::Exchange;
+use super::mixture::ClassWeights;
 use super::modes::ParamMode;
 use super::parameters::Model;
 use super::rates::{FreeRates, Heterogeneity};
@@ -136,9 +136,7 @@ impl Model {
                 })
                 .collect(),
             Heterogeneity::Free(free)
-                if is_open(free.mode)
-                    && free.rates.len() > 1
-                    && !matches!(self.exchange, Exchange::Mixture(_)) =>
+                if is_open(free.mode) && free.rates.len() > 1 && !self.has_matrices_of_rates() =>
             {
                 let num_cats = free.rates.len();
                 let mut starts: Vec<FreeRates> = both
@@ -175,6 +173,11 @@ impl Model {
             }
             _ => Vec::new(),
         }
+    }
+
+    /// True if each category of rates over sites has a rate matrix of its own, so that they cannot exchange their places.
+    pub(crate) fn has_matrices_of_rates(&self) -> bool {
+        self.mixture.as_ref().is_some_and(|mixture| mixture.weights == ClassWeights::OfRates)
     }
 
     /// True if rates over sites are free (+R) and estimated.

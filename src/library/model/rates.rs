@@ -81,7 +81,8 @@ pub struct Invariant {
     pub pinv_mode: ParamMode,
 }
 
-/// The rate categories of variable sites, and the proportion of invariant ones.
+/// The rate categories of variable sites, and the proportion of invariant ones. A model with classes of sites has the
+/// categories of each class, one class after the other.
 ///
 /// The mean over all sites, invariant ones included, is 1: `sum(weights * rates) == 1` and
 /// `sum(weights) + pinv == 1`. The likelihood of a site is
@@ -93,6 +94,8 @@ pub struct RateCats {
     pub rates: Vec<f64>,
     /// Probability of each category.
     pub weights: Vec<f64>,
+    /// Index of each category's rate matrix.
+    pub matrices: Vec<usize>,
     /// Probability that a site cannot vary.
     pub pinv: f64,
 }
@@ -109,7 +112,24 @@ impl RateCats {
         };
         rates.iter_mut().for_each(|rate| *rate /= 1.0 - pinv);
         weights.iter_mut().for_each(|weight| *weight *= 1.0 - pinv);
-        RateCats { rates, weights, pinv }
+        RateCats { matrices: vec![0; rates.len()], rates, weights, pinv }
+    }
+
+    /// The same for each class of a mixture with these weights, or with one class for each category.
+    pub(super) fn of_classes(self, class_weights: Option<&[f64]>) -> Self {
+        let Some(class_weights) = class_weights else {
+            return RateCats { matrices: (0..self.rates.len()).collect(), ..self };
+        };
+        let (num_cats, num_classes) = (self.rates.len(), class_weights.len());
+        RateCats {
+            weights: class_weights
+                .iter()
+                .flat_map(|&class| self.weights.iter().map(move |weight| class * weight))
+                .collect(),
+            rates: self.rates.repeat(num_classes),
+            matrices: (0..num_classes * num_cats).map(|cat| cat / num_cats).collect(),
+            pinv: self.pinv,
+        }
     }
 }
 
@@ -127,6 +147,8 @@ mod tests {
             "JC+I{0}+G4",
             "GTR+R3+I{0.2}",
             "LG4X",
+            "LG+C20+R3+I",
+            "LG+C10+F+G4",
             "JC+R2{1/3}{0.2/0.8}",
         ] {
             let cats = Model::parse(text).unwrap().rate_cats();

@@ -161,7 +161,7 @@ impl Model {
             let (label, kind) = (self.label(), self.data_type.name());
             return Err(format!("an amino-acid matrix is given, but {label} is a model of {kind}"));
         }
-        if matches!(self.exchange, Exchange::Mixture(_)) {
+        if matches!(self.exchange, Exchange::OfClasses) {
             return Err(format!(
                 "{} consists of four matrices, which a given matrix cannot replace; name a model with one matrix",
                 self.name
@@ -176,7 +176,8 @@ impl Model {
         set_classes("PROTGTR", &mut classes, &rates)?;
         self.name = "PROTGTR".to_string();
         self.exchange = Exchange::Classes(classes);
-        if self.freqs_mode == FreqsMode::Table {
+        // Beside profiles, frequencies of the model would be a further class.
+        if self.freqs_mode == FreqsMode::Table && self.mixture.is_none() {
             self.set_freqs(&matrix.freqs);
             self.freqs_mode = FreqsMode::Fixed;
         }

@@ -2,6 +2,7 @@
 
 use super::codon::PositionFreqs;
 use super::exchange::Exchange;
+use super::mixture::Mixture;
 use super::parameters::Model;
 use super::rates::Heterogeneity;
 use serde::{Deserialize, Serialize};
@@ -14,7 +15,7 @@ pub struct ModelValues {
     exchange: Vec<f64>,
     freqs: Vec<f64>,
     position_freqs: PositionFreqs,
-    /// Alpha; or free rates, then their weights; none of equal rates.
+    /// Alpha; or free rates, then their weights; none of equal rates. Then the weights of the classes of a mixture.
     over_sites: Vec<f64>,
     pinv: Option<f64>,
 }
@@ -26,17 +27,26 @@ impl Model {
             exchange: match &self.exchange {
                 Exchange::Classes(classes) => classes.rates.clone(),
                 Exchange::Codon(codon) => std::iter::once(codon.omega).chain(codon.kappa).collect(),
-                Exchange::Table(..) | Exchange::Mixture(_) => Vec::new(),
+                Exchange::Table(..) | Exchange::OfClasses => Vec::new(),
             },
             freqs: self.freqs.clone(),
             position_freqs: self.position_freqs,
-            over_sites: match &self.heterogeneity {
-                Heterogeneity::Uniform => Vec::new(),
-                Heterogeneity::Gamma(gamma) => vec![gamma.alpha],
-                Heterogeneity::Free(free) => [free.rates.clone(), free.weights.clone()].concat(),
+            over_sites: {
+                let rates = match &self.heterogeneity {
+                    Heterogeneity::Uniform => Vec::new(),
+                    Heterogeneity::Gamma(gamma) => vec![gamma.alpha],
+                    Heterogeneity::Free(free) => {
+                        [free.rates.clone(), free.weights.clone()].concat()
+                    }
+                };
+                [&rates, self.own_weights().unwrap_or_default()].concat()
             },
             pinv: self.invariant.map(|invariant| invariant.pinv),
         }
+    }
+
+    fn own_weights(&self) -> Option<&[f64]> {
+        self.mixture.as_ref().and_then(Mixture::own_weights)
     }
 
     /// True if these may be values of this model: there are as many, and all are possible numbers.
@@ -64,15 +74,21 @@ impl Model {
                 codon.omega = values.exchange[0];
                 codon.kappa = values.exchange.get(1).copied();
             }
-            Exchange::Table(..) | Exchange::Mixture(_) => {}
+            Exchange::Table(..) | Exchange::OfClasses => {}
         }
         model.freqs.clone_from(&values.freqs);
         model.position_freqs = values.position_freqs;
+        let num_classes = self.own_weights().map_or(0, <[f64]>::len);
+        let (over_sites, of_classes) =
+            values.over_sites.split_at(values.over_sites.len() - num_classes);
+        if let Some(mixture) = &mut model.mixture {
+            mixture.set_own_weights(of_classes);
+        }
         match &mut model.heterogeneity {
             Heterogeneity::Uniform => {}
-            Heterogeneity::Gamma(gamma) => gamma.alpha = values.over_sites[0],
+            Heterogeneity::Gamma(gamma) => gamma.alpha = over_sites[0],
             Heterogeneity::Free(free) => {
-                let (rates, weights) = values.over_sites.split_at(free.rates.len());
+                let (rates, weights) = over_sites.split_at(free.rates.len());
                 (free.rates, free.weights) = (rates.to_vec(), weights.to_vec());
             }
         }
@@ -95,6 +111,8 @@ mod tests {
             "LG+F+R4",
             "LG4X",
             "LG4M",
+            "LG+C10+WO+R2+I",
+            "C20+F",
             "GY+F3X4+G2",
             "MG+F1X4",
             "BIN+FO",

@@ -111,7 +111,7 @@ pub(super) fn start_from(model: &mut Model, other: &Model) {
         (Heterogeneity::Free(free), Heterogeneity::Gamma(found))
             if free.rates.len() == found.num_cats && other.invariant.is_none() =>
         {
-            let cats = other.rate_cats();
+            let cats = other.rates_over_sites();
             (free.rates, free.weights) = (cats.rates, cats.weights);
         }
         _ => {}

@@ -40,6 +40,13 @@ pub fn list_parameters(
 ) -> Result<Vec<Parameter>, String> {
     let mut all = Vec::new();
     for (partition, model) in models.iter().enumerate() {
+        if model.estimates_class_weights() {
+            return Err(format!(
+                "the model {}: weights of classes are not sampled; give them in braces (+WU{{...}}), those that a search or an \
+                 evaluation has estimated, for example",
+                model.short_label()
+            ));
+        }
         match &model.exchange {
             Exchange::Classes(classes) if !classes.free().is_empty() => {
                 all.push(Parameter::Rates(partition));
@@ -275,7 +282,7 @@ impl Parameter {
                 };
                 // Categories may exchange their places, unless they have matrices of their own.
                 let mut order: Vec<usize> = (0..values.len()).collect();
-                if !matches!(models[partition].exchange, Exchange::Mixture(_)) {
+                if !models[partition].has_matrices_of_rates() {
                     order.sort_by(|&a, &b| free.rates[a].total_cmp(&free.rates[b]));
                 }
                 order.into_iter().map(|category| values[category]).collect()

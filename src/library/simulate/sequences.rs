@@ -8,7 +8,7 @@ use rand::RngExt;
 /// A substitution model as numbers.
 #[derive(Debug, Clone, Copy)]
 pub struct SimModel<'a> {
-    /// Rate matrices: one for all categories of rates, or one for each.
+    /// Rate matrices, to which the categories refer.
     pub matrices: &'a [EigenModel],
     /// Rates and probabilities of the categories, and the proportion of invariable sites.
     pub cats: &'a RateCats,
@@ -16,7 +16,7 @@ pub struct SimModel<'a> {
 
 impl SimModel<'_> {
     fn matrix(&self, cat: usize) -> &EigenModel {
-        &self.matrices[cat % self.matrices.len()]
+        &self.matrices[self.cats.matrices[cat]]
     }
 
     /// Per category rows of P(t) as running sums: entry (i, j) is the probability of ending in a
@@ -32,7 +32,8 @@ impl SimModel<'_> {
 
     fn assert_shapes(&self) {
         let num_cats = self.cats.rates.len();
-        assert!(self.matrices.len() == 1 || self.matrices.len() == num_cats, "matrices");
+        assert!(self.cats.matrices.iter().all(|&matrix| matrix < self.matrices.len()), "matrices");
+        assert_eq!(self.cats.matrices.len(), num_cats, "categories");
         assert_eq!(self.cats.weights.len(), num_cats, "categories");
     }
 }
@@ -121,7 +122,8 @@ mod tests {
     }
 
     fn cats(rates: &[f64], weights: &[f64], pinv: f64) -> RateCats {
-        RateCats { rates: rates.to_vec(), weights: weights.to_vec(), pinv }
+        let matrices = vec![0; rates.len()];
+        RateCats { rates: rates.to_vec(), weights: weights.to_vec(), matrices, pinv }
     }
 
     fn differing(a: &[u8], b: &[u8]) -> f64 {
@@ -186,7 +188,7 @@ mod tests {
     fn every_category_may_have_its_own_matrix() {
         let matrices = [f81([0.97, 0.01, 0.01, 0.01]).0, f81([0.01, 0.97, 0.01, 0.01]).0];
         let tree = Tree::from_edges(2, &[(0, 1, 1.0)]);
-        let cats = cats(&[1.0, 1.0], &[0.3, 0.7], 0.0);
+        let cats = RateCats { matrices: vec![0, 1], ..cats(&[1.0, 1.0], &[0.3, 0.7], 0.0) };
         let model = SimModel { matrices: &matrices, cats: &cats };
         let states = simulate_states(&tree, &model, 40_000, &mut stream(3, Purpose::Test, 0));
         let share = |state| states[1].iter().filter(|&&s| s == state).count() as f64 / 40_000.0;

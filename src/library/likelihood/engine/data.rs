@@ -46,7 +46,7 @@ impl PartitionData {
 /// Model of one partition in the form an engine reads: eigensystems and rate categories.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PartitionModel {
-    /// Rate matrices with their frequencies: a single one, except in mixtures such as LG4X.
+    /// Rate matrices with their frequencies: a single one, except in mixtures such as LG4X and LG+C20.
     pub matrices: Vec<EigenModel>,
     /// Index of each category's rate matrix.
     pub matrix_of_rate: Vec<usize>,
@@ -82,31 +82,27 @@ impl PartitionModel {
         Self::from_parts(model.eigen_models(), model.rate_cats())
     }
 
-    /// A model of the given matrices, either one for all categories or one per category.
+    /// A model of the given matrices.
     ///
     /// # Panics
-    /// If the number of matrices is neither 1 nor the number of categories.
+    /// If a category has a matrix that is not among them.
     pub fn from_parts(matrices: Vec<EigenModel>, cats: RateCats) -> Self {
-        let num_rates = cats.rates.len();
-        assert!(
-            matrices.len() == 1 || matrices.len() == num_rates,
-            "neither one rate matrix nor one per category"
-        );
-        let matrix_of_rate: Vec<usize> = (0..num_rates).map(|r| r % matrices.len()).collect();
+        assert!(cats.matrices.iter().all(|&matrix| matrix < matrices.len()), "a missing matrix");
         let freqs = match &matrices[..] {
             [only] => only.freqs.clone(),
             several => {
                 let total: f64 = cats.weights.iter().sum();
                 let mean = |state| {
-                    let of = |(matrix, weight): (&EigenModel, &f64)| weight * matrix.freqs[state];
-                    several.iter().zip(&cats.weights).map(of).sum::<f64>() / total
+                    let of =
+                        |(&matrix, weight): (&usize, &f64)| weight * several[matrix].freqs[state];
+                    cats.matrices.iter().zip(&cats.weights).map(of).sum::<f64>() / total
                 };
                 (0..several[0].num_states).map(mean).collect()
             }
         };
         PartitionModel {
             matrices,
-            matrix_of_rate,
+            matrix_of_rate: cats.matrices,
             freqs,
             rates: cats.rates,
             rate_weights: cats.weights,

@@ -1,11 +1,18 @@
 //! The published tables, one file per matrix (per mixture, four): 190 rates and 20 frequencies in
-//! published digits, unscaled, with name and source. [`super::protein`] lists them.
+//! published digits, unscaled, with name and source. [`super::protein`] lists them. Mixtures of profiles (`c10` to `c60`)
+//! have weights and 20 frequencies for each class; [`super::profiles`] lists these.
 //!
 //! The order is that of alanine to valine by full name, `ARNDCQEGHILKMFPSTWYV`; rates are the upper
 //! triangle, row by row (AR AN AD ... AV RN ... YV), every row from a new line. Only numbers come from
 //! other programs' files.
 
 pub(super) mod blosum62;
+pub(super) mod c10;
+pub(super) mod c20;
+pub(super) mod c30;
+pub(super) mod c40;
+pub(super) mod c50;
+pub(super) mod c60;
 pub(super) mod cprev;
 pub(super) mod dayhoff;
 pub(super) mod dcmut;

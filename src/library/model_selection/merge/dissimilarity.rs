@@ -25,7 +25,10 @@ impl SubsetTraits {
             Exchange::Classes(classes) => centred_logs(&classes.rates),
             Exchange::Table(rates, _) => centred_logs(rates),
             Exchange::Codon(codon) => vec![log(codon.omega), log(codon.kappa.unwrap_or(1.0))],
-            Exchange::Mixture(tables) => tables.first().map_or(Vec::new(), |t| centred_logs(t.0)),
+            Exchange::OfClasses => {
+                let first = model.mixture.as_ref().and_then(|mixture| mixture.classes.first());
+                first.and_then(|class| class.exchange).map_or(Vec::new(), centred_logs)
+            }
         };
         let cats = model.rate_cats();
         let weighted = cats.rates.iter().zip(&cats.weights);
