@@ -168,6 +168,13 @@ fn describe_model(model: &Model) -> Vec<(&'static str, String)> {
             rows.push(("rates (weights)", cats.join("  ")));
         }
     }
+    if let Some(mixture) = &model.mixture
+        && let Some(weights) = mixture.own_weights()
+        && model.estimates_class_weights()
+    {
+        let weights: Vec<String> = weights.iter().copied().map(short).collect();
+        rows.push(("weights of classes", weights.join("  ")));
+    }
     if let Some(invariant) = model.invariant {
         rows.push(("invariant sites", short(invariant.pinv)));
     }

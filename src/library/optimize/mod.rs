@@ -2,6 +2,7 @@
 
 mod alternatives;
 mod at_lengths;
+mod class_weights;
 mod coordinates;
 mod optimisation;
 mod params;

@@ -1,6 +1,7 @@
 //! Free model parameters of all partitions, optimised simultaneously: each partition has its own minimiser, and
 //! each step is one likelihood call for all partitions.
 
+use super::class_weights::optimize_class_weights;
 use super::coordinates::Coordinates;
 use crate::likelihood::{Evaluator, Result};
 use crate::model::{FreeParameter, Model};
@@ -67,13 +68,12 @@ pub(super) struct Known<'a> {
 }
 
 impl<'a> Parameters<'a> {
-    /// The free parameters of all partitions with at least two taxa. Other partitions contain no information on rates,
+    /// The parameters of all partitions with at least two taxa. Other partitions contain no information on rates,
     /// and their parameters are not changed.
     pub(super) fn new(evaluator: &'a mut Evaluator, models: &'a mut [Model]) -> Self {
         let partitions = (0..models.len())
             .filter(|&partition| {
-                evaluator.num_taxa_of(partition) >= 2
-                    && !models[partition].free_parameters().is_empty()
+                evaluator.num_taxa_of(partition) >= 2 && models[partition].has_open_parameters()
             })
             .collect();
         Parameters {
@@ -150,6 +150,12 @@ impl<'a> Parameters<'a> {
     /// The engine has failed.
     pub(super) fn optimize(mut self, lnl_epsilon: f64, learnt: &mut Learnt) -> Result<f64> {
         let share = share_of(lnl_epsilon, self.partitions.len());
+        if !self.rates_only {
+            optimize_class_weights(self.evaluator, self.models, &self.partitions, share)?;
+        }
+        let (models, with_scaler) = (&self.models, self.with_scaler);
+        self.partitions
+            .retain(|&partition| with_scaler || !models[partition].free_parameters().is_empty());
         let before = self.before_moves()?;
         self.climb(share, learnt)?;
         // Where lengths were cut, other parameters may lead to a higher likelihood than before.

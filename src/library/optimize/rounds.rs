@@ -28,8 +28,8 @@ impl OptimizeOptions {
 
     /// The same without the optimisation of models if these have no free parameters.
     pub(super) fn of(&self, models: &[Model]) -> Self {
-        let has_parameters = |model: &Model| !model.free_parameters().is_empty();
-        OptimizeOptions { model: self.model && models.iter().any(has_parameters), ..*self }
+        let any = models.iter().any(Model::has_open_parameters);
+        OptimizeOptions { model: self.model && any, ..*self }
     }
 }
 
@@ -206,7 +206,14 @@ pub(super) fn restart_parameters(
     learnt: &mut Learnt,
 ) -> Result<bool> {
     let before = (evaluator.partition_log_likelihoods()?, models.to_vec());
-    set_models(evaluator, models, initial);
+    // Weights of classes have one optimum, wherever they begin.
+    let mut begun = initial.to_vec();
+    begun.iter_mut().zip(&before.1).for_each(|(model, found)| {
+        if found.estimates_class_weights() {
+            model.set_class_weights(found.free_class_weights());
+        }
+    });
+    set_models(evaluator, models, &begun);
     let known = Known { models: &before.1, lnls: before.0.clone() };
     let parameters = Parameters::new(evaluator, models).until(&known);
     parameters.optimize(options.lnl_epsilon, &mut learnt.clone())?;

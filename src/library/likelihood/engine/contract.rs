@@ -213,7 +213,8 @@ pub struct GpuRates {
 /// [`Checked`](super::Checked), which panics at a violation, so an engine may rely on them. In addition:
 ///
 /// * [`Engine::set_models`] is called for a partition before anything is computed for it.
-/// * A CLV is read only if it was written after the last change of the partition's model.
+/// * A CLV is read only if it was written after the last change of the partition's model, but for that of weights of rate
+///   categories, on which no CLV depends.
 /// * After an operation has failed, the content of all stored CLVs is undefined, and the engine may refuse
 ///   all further work.
 ///
@@ -224,7 +225,8 @@ pub trait Engine: Send {
     /// Properties of the engine.
     fn capabilities(&self) -> Capabilities;
 
-    /// Sets the models of the given partitions, each at most once. This invalidates the CLVs of these partitions.
+    /// Sets the models of the given partitions, each at most once. This invalidates the CLVs of these partitions, unless
+    /// nothing but weights of rate categories is new.
     fn set_models(&mut self, models: &[(usize, &Model)]) -> Result<()>;
 
     /// Replaces the weights of a partition's patterns, in their order. Stored CLVs remain valid.

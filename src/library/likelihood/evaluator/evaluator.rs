@@ -207,6 +207,14 @@ impl Evaluator {
         state.lnl = None;
     }
 
+    /// Sets a partition's model, of which nothing is new but the weights of classes: CLVs remain.
+    pub(crate) fn set_class_weights(&mut self, partition: usize, model: &Model) {
+        self.new_models.push(partition);
+        let state = &mut self.partitions[partition];
+        state.model.clone_from(model);
+        state.lnl = None;
+    }
+
     /// Sets a partition's branch-length scaler.
     pub fn set_brlen_scaler(&mut self, partition: usize, scaler: f64) {
         let state = &mut self.partitions[partition];
@@ -336,6 +344,11 @@ impl Evaluator {
             .iter()
             .map(|&partition| self.partitions[partition].lnl.expect("just computed"))
             .collect())
+    }
+
+    /// Weight of each pattern of a partition.
+    pub(crate) fn pattern_weights(&self, partition: usize) -> &[f64] {
+        &self.partitions[partition].pattern_weights
     }
 
     /// Log-likelihood of every pattern of a partition (unweighted).

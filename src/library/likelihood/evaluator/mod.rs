@@ -3,11 +3,13 @@
 //! `evaluator` has the state and log-likelihoods; the other files add operations: `lengths` (changes of all
 //! branch lengths), `sweep` (optimisation of branch lengths), `moves` (changes of topology), `interchange` (the
 //! other resolutions of a branch), `insertion`
-//! and `trial` (regraft positions, scored and tried without changing the tree), `node_states` (states at inner nodes).
+//! and `trial` (regraft positions, scored and tried without changing the tree), `node_states` (states at inner nodes), `classes` (of a
+//! mixture).
 
 #[cfg(test)]
 mod ascertainment_tests;
 mod brlens;
+mod classes;
 mod edge_numbers;
 #[allow(clippy::module_inception)]
 mod evaluator;

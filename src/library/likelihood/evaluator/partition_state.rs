@@ -20,6 +20,7 @@ pub(super) struct PartitionState {
     /// Factor of all branch lengths.
     pub(super) brlen_scaler: f64,
     pub(super) num_sites: f64,
+    pub(super) pattern_weights: Vec<f64>,
     /// Patterns times taxa times states.
     pub(super) num_values: usize,
     /// For a partition with a single taxon: compatible states and weight of each pattern. (No correction of
@@ -43,6 +44,7 @@ impl PartitionState {
             model,
             brlen_scaler: 1.0,
             num_sites: data.weights.iter().sum(),
+            pattern_weights: data.weights.clone(),
             num_values: data.weights.len() * data.num_tips() * data.num_states,
             single,
             lnl: None,
@@ -75,6 +77,8 @@ impl PartitionState {
     /// Replaces the weights of the patterns.
     pub(super) fn set_pattern_weights(&mut self, weights: &[f64]) {
         self.num_sites = weights.iter().sum();
+        self.pattern_weights.clear();
+        self.pattern_weights.extend_from_slice(weights);
         for (pattern, &weight) in self.single.iter_mut().flatten().zip(weights) {
             pattern.1 = weight;
         }

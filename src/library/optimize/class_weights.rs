@@ -1,0 +1,102 @@
+//! Weights of the classes of mixtures: at given branch lengths and other parameters, their likelihood is concave, and all that
+//! must be known of it is the likelihood of each class at each pattern.
+
+use crate::likelihood::{Evaluator, Result};
+use crate::model::Model;
+use crate::model::bounds::CLASS_WEIGHT_MIN;
+use crate::numeric::MixtureLikelihoods;
+
+/// Optimises the weights of classes of these partitions, where they are estimated, up to `lnl_epsilon` (log units). No
+/// log-likelihood becomes lower.
+///
+/// # Errors
+/// The engine has failed.
+pub(super) fn optimize_class_weights(
+    evaluator: &mut Evaluator,
+    models: &mut [Model],
+    partitions: &[usize],
+    lnl_epsilon: f64,
+) -> Result<()> {
+    for &partition in partitions {
+        let model = &mut models[partition];
+        if !model.estimates_class_weights() || evaluator.num_taxa_of(partition) < 2 {
+            continue;
+        }
+        let lnls = evaluator.class_log_likelihoods(partition)?;
+        let mixture = MixtureLikelihoods::new(&lnls, evaluator.pattern_weights(partition));
+        let before = model.free_class_weights();
+        let weights = mixture.estimate(before, CLASS_WEIGHT_MIN, lnl_epsilon);
+        if weights != before {
+            model.set_class_weights(&weights);
+            evaluator.set_class_weights(partition, model);
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::likelihood::engine::PartitionData;
+    use crate::likelihood::select::make_engine;
+    use crate::likelihood::{BrlenLinkage, EngineOptions};
+    use crate::observer::Silent;
+    use crate::optimize::{OptimizeOptions, optimize};
+    use crate::rng::{Purpose, stream};
+    use crate::simulate::{sample_partition, yule_tree};
+
+    /// Data simulated with these weights, and an evaluator of them with those of a model.
+    fn case(truth: &str, model: &Model, num_sites: usize) -> Evaluator {
+        let mut rng = stream(4, Purpose::Test, 0);
+        let tree = yule_tree(9, 0.4, &mut rng);
+        let truth = Model::parse(truth).unwrap();
+        let patterns = sample_partition(&tree, &truth, 9, num_sites, &mut rng);
+        let data = PartitionData::new(&patterns, model);
+        let engine = make_engine(std::slice::from_ref(&data), &EngineOptions::default()).unwrap();
+        let taxa = patterns.tip_taxa.clone();
+        let partition = (&data, taxa.as_slice(), model.clone());
+        Evaluator::new(tree, vec![partition], BrlenLinkage::Linked, engine)
+    }
+
+    #[test]
+    fn weights_of_simulated_data_are_recovered_and_vectors_stay_valid() {
+        let truth = "LG+C10+WU{40/0/0/30/0/0/0/20/0/10}";
+        let mut models = vec![Model::parse("LG+C10+WO").unwrap()];
+        let mut evaluator = case(truth, &models[0], 400);
+        let before = evaluator.log_likelihood().unwrap();
+        let of_classes = evaluator.class_log_likelihoods(0).unwrap();
+        let all = evaluator.pattern_log_likelihoods(0).unwrap();
+        let weights = models[0].free_class_weights();
+        for (pattern, lnl) in all.iter().enumerate() {
+            let of_class = of_classes.iter().zip(weights);
+            let sum: f64 = of_class.map(|(lnls, weight)| weight * libm::exp(lnls[pattern])).sum();
+            assert!((libm::log(sum) - lnl).abs() < 1e-9, "pattern {pattern}");
+        }
+        optimize_class_weights(&mut evaluator, &mut models, &[0], 1e-6).unwrap();
+        let after = evaluator.log_likelihood().unwrap();
+        assert!(after > before + 10.0, "{before} {after}");
+        evaluator.assert_clvs();
+        let found = models[0].free_class_weights();
+        for (class, expected) in [(0, 0.4), (3, 0.3), (7, 0.2), (9, 0.1)] {
+            assert!((found[class] - expected).abs() < 0.1, "{found:?}");
+        }
+        // They are at their maximum, whatever else is optimised.
+        let options = OptimizeOptions { branches: false, ..OptimizeOptions::to(1e-3) };
+        let again = optimize(&mut evaluator, &mut models, &options, &mut Silent).unwrap();
+        assert!((again - after).abs() < 1e-3, "{after} {again}");
+    }
+
+    #[test]
+    fn a_class_of_counted_frequencies_and_other_parameters_are_estimated_with_the_weights() {
+        let mut models = vec![Model::parse("LG+C10+F+G2").unwrap()];
+        let mut evaluator = case("LG+C10+F+WU{0/1/1/0/0/0/0/0/0/0/8}+G2{0.5}", &models[0], 300);
+        let before = evaluator.log_likelihood().unwrap();
+        let options = OptimizeOptions::to(0.01);
+        let after = optimize(&mut evaluator, &mut models, &options, &mut Silent).unwrap();
+        assert!(after > before + 1.0, "{before} {after}");
+        let weights = models[0].free_class_weights();
+        assert!((weights.iter().sum::<f64>() - 1.0).abs() < 1e-9 && weights[10] > 0.5);
+        let alpha = models[0].free_parameters()[0].value;
+        assert!((0.3..0.9).contains(&alpha), "{alpha}");
+    }
+}
