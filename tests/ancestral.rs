@@ -76,6 +76,7 @@ const MODELS: &[(&str, usize, usize)] = &[
     ("BIN+FU{0.3/0.7}+ASC_LEWIS", 6, 20),
     ("MULTI5_MK+FE", 7, 12),
     ("GY{2/0.3}+FE", 5, 3),
+    ("WAG+C10+R2{0.5/1.5}{0.5/0.5}+I{0.1}", 5, 8),
 ];
 
 #[test]

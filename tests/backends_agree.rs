@@ -59,6 +59,7 @@ const CASES: &[(&str, usize, &[Shape])] = &[
             ("GY{2/0.3}+FE+G2{0.7}", 5, 12),
         ],
     ),
+    ("profile mixture", 6, &[("LG+C10+G2{0.7}", 6, 20)]),
     ("protein mixture", 7, &[("LG4X", 7, 25), ("LG+R3{0.4/0.8/2}{0.3/0.4/0.3}", 5, 140)]),
     (
         "ascertainment bias",

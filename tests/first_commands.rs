@@ -179,7 +179,7 @@ const IQTREE: Commands = &[
     ("-s a.phy -m GTR+G -t RAND", Try("-s a.phy -m GTR+G -t rand")),
     ("-s a.phy -m GTR+G -nt AUTO -ntmax 8", Try("-s a.phy -m GTR+G -T 'auto{8}'")),
     ("-s a.phy -m GTR+G -allnni -ninit 2 -pers 0.2 --rate", Try("-s a.phy -m GTR+G")),
-    ("-s aa.phy -m LG+C20+F+G", Try("-s aa.phy -m LG4X")),
+    ("-s aa.phy -m LG+C20+G", Works),
     ("-s a.phy -m MIX{HKY,GTR}+G", Never("mixtures of several matrices")),
     ("-s a.phy -m GTR+FO*H4", Never("heterotachy")),
     ("-s cod.phy -st NT2AA -m LG", Never("translation is not available")),

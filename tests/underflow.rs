@@ -15,10 +15,11 @@ const TOLERANCE: f64 = 1e-10;
 
 /// Model, number of taxa, number of sites. With more than 1000 taxa scaler counts are kept per
 /// category of rates, with fewer per pattern.
-const CASES: [(&str, usize, usize); 9] = [
+const CASES: [(&str, usize, usize); 10] = [
     ("GTR{1.2/3.1/0.7/0.9/4.2/1}+FU{0.3/0.2/0.15/0.35}+I{0.2}+G4{1.5}", 2100, 8),
     ("LG+G4{1.5}", 2100, 4),
     ("LG4M+G4{1.5}", 900, 4),
+    ("LG+C10+G2{1.5}", 900, 3),
     ("LG+R3{0.4/0.8/2}{0.3/0.4/0.3}", 2100, 2),
     ("GY{2.5/0.1}+F1X4{0.3/0.2/0.1/0.4}+CODE{2}", 2100, 3),
     ("GY{2.5/0.1}+FE+G2{1.5}", 900, 2),
@@ -49,7 +50,7 @@ fn log_likelihood(tree: &Tree, patterns: &Patterns, model: &Model) -> f64 {
     // Per pattern the logarithm of each category's part, and of the part of invariant sites.
     let mut parts = vec![Vec::new(); num_patterns];
     for (cat, (rate, weight)) in cats.rates.iter().zip(&cats.weights).enumerate() {
-        let matrix = &matrices[cat % matrices.len()];
+        let matrix = &matrices[cats.matrices[cat]];
         let pmatrices: Vec<Vec<f64>> = tree
             .edges()
             .map(|edge| matrix.transition_probabilities(rate * tree.brlen(edge)))

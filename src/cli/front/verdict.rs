@@ -136,19 +136,10 @@ fn is_of_iqtree(all: &[Typed]) -> bool {
 
 /// Why a mixture of IQ-TREE's is not available, and the words for the nearest model, if there is one.
 fn unavailable_mixture(upper: &str) -> Option<(&'static str, Option<&'static [&'static str]>)> {
-    let is_profile = |part: &str| {
-        let number = part.strip_prefix('C').and_then(|rest| rest.parse::<u8>().ok());
-        number.is_some_and(|number| (10..=60).contains(&number) && number.is_multiple_of(10))
-    };
-    if upper.split('+').any(is_profile) {
-        return Some((
-            "profile mixtures (C10 to C60) are not available; the mixtures for proteins are LG4X and LG4M",
-            Some(&["-m", "LG4X"]),
-        ));
-    }
     if upper.starts_with("MIX{") || upper.contains("+MIX{") {
         return Some((
-            "mixtures of several matrices are not available, but for LG4X and LG4M",
+            "mixtures of several matrices are not available, but for LG4X and LG4M; those of profiles are \
+             LG+C20+G4 and its kin",
             None,
         ));
     }
