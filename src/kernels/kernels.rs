@@ -333,7 +333,9 @@ mod tests {
 
     /// All numbers of states, and of rates with their ways of being combined.
     fn all_dims() -> Vec<Dims> {
-        let sizes = [(4, 1), (4, 2), (4, 3), (4, 4), (4, 6), (4, 8), (20, 1), (20, 4), (64, 3)];
+        let few = [(4, 1), (4, 2), (4, 3), (4, 4), (4, 6), (4, 8), (20, 1), (20, 4), (64, 3)];
+        // Rows that are processed in groups.
+        let many = [(4, 18), (20, 19), (64, 10)];
         let dims = |(num_states, num_rates)| {
             [false, true].map(|rate_scalers| Dims {
                 num_states,
@@ -342,7 +344,7 @@ mod tests {
                 rate_scalers,
             })
         };
-        sizes.into_iter().flat_map(dims).collect()
+        few.into_iter().chain(many).flat_map(dims).collect()
     }
 
     #[test]

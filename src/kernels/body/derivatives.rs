@@ -30,7 +30,7 @@
 //!    multiplication by 0.
 
 use super::likelihood::{PatternData, add_lanes, lanes_at};
-use super::operand::{End, Operand, end_tile, with_ends, with_tiles};
+use super::operand::{End, Operand, end_tile, for_each_tile, with_ends, with_tiles};
 use super::scalers::ProductScalers;
 use crate::ModelBlock;
 use crate::elementary::{Lanes, ln};
@@ -144,19 +144,21 @@ fn sumtable_of_operands<const W: usize, const V: usize, const T: usize>(
     b: impl Operand<V>,
     out: &mut [f64],
 ) {
-    for at in 0..stride {
-        let (at_a, at_b) = (a.at_rates(at), b.at_rates(at));
-        let columns = &mut out[at * V * BLOCK..][..V * BLOCK];
-        for first in (0..num_patterns).step_by(T) {
-            let x = a.tile::<W, T>(&at_a, first, [stride, at]);
-            let y = b.tile::<W, T>(&at_b, first, [stride, at]);
-            for k in 0..V {
-                for t in 0..T {
-                    columns[k * BLOCK + first + t] = x[t][k] * y[t][k];
+    // Eight patterns at a time, so that whole cache lines are written.
+    for_each_tile!(
+        V, 2 * T, stride, num_patterns, |at, start| (at_a = a.at_rates(at), at_b = b.at_rates(at)) {
+            let columns = &mut out[at * V * BLOCK..][..V * BLOCK];
+            for first in [start, start + T] {
+                let x = a.tile::<W, T>(&at_a, first, [stride, at]);
+                let y = b.tile::<W, T>(&at_b, first, [stride, at]);
+                for k in 0..V {
+                    for t in 0..T {
+                        columns[k * BLOCK + first + t] = x[t][k] * y[t][k];
+                    }
                 }
             }
         }
-    }
+    );
 }
 
 /// The same for four states (trick 3).

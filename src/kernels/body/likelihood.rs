@@ -29,7 +29,7 @@
 //! 6. Weights of rates, which only large trees need (`scalers`), are stored before the products are summed.
 //!    Computing them within that loop costs AVX2 20 % for 20 states, even where there are none.
 
-use super::operand::{End, Operand, Plain, Tile, end_tile, with_ends, with_tiles};
+use super::operand::{End, Operand, Plain, Tile, end_tile, for_each_tile, with_ends, with_tiles};
 use super::scalers::{ProductScalers, add_scalers};
 use crate::ModelBlock;
 use crate::elementary::{Lanes, ln};
@@ -114,21 +114,16 @@ fn pendant_of_operand<const W: usize, const V: usize, const T: usize>(
     out: &mut [[f64; V]],
 ) {
     let stride = freqs.len();
-    for (at, freqs) in freqs.iter().enumerate() {
-        let at_a = a.at_rates(at);
-        let mut first = 0;
-        while first < num_patterns {
-            let x = a.tile::<W, T>(&at_a, first, [stride, at]);
-            for t in 0..T {
-                let out = &mut out[(first + t) * stride + at];
-                for i in 0..V {
-                    out[i] = freqs[i] * x[t][i];
-                }
+    for_each_tile!(V, T, stride, num_patterns, |at, first| (freqs = &freqs[at], at_a = a.at_rates(at)) {
+        let x = a.tile::<W, T>(&at_a, first, [stride, at]);
+        for t in 0..T {
+            let out = &mut out[(first + t) * stride + at];
+            for i in 0..V {
+                out[i] = freqs[i] * x[t][i];
             }
-            end_tile();
-            first += T;
         }
-    }
+        end_tile();
+    });
 }
 
 /// Number of sums of a pattern's products (tricks 1 and 2).
@@ -312,10 +307,9 @@ fn add_products<const S: usize, const W: usize, const V: usize, const T: usize>(
     let stride = dims.row() / V;
     let num_patterns = weights.num_patterns.min(BLOCK);
     let sums = &mut sums[..BLOCK * row];
-    for at in 0..stride {
-        let (at_z, at_a, at_b) = (z.at_rates(at), a.at_rates(at), b.at_rates(at));
-        let mut first = 0;
-        while first < num_patterns {
+    for_each_tile!(
+        V, T, stride, num_patterns, |at, first|
+        (at_z = z.at_rates(at), at_a = a.at_rates(at), at_b = b.at_rates(at)) {
             let vectors = [stride, at];
             let z = z.tile::<W, T>(&at_z, first, vectors);
             let x = a.tile::<W, T>(&at_a, first, vectors);
@@ -349,9 +343,8 @@ fn add_products<const S: usize, const W: usize, const V: usize, const T: usize>(
                     }
                 }
             }
-            first += T;
         }
-    }
+    );
 }
 
 /// Σ over states in four partial sums, state modulo 4, combined as (0+2)+(1+3) (trick 1).

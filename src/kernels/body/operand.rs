@@ -18,7 +18,10 @@
 //! 4. A product has as many sums in progress as there are registers, at least eight: enough to hide
 //!    the latency of the multiply-add. Each sum is a single chain in the order of j, so that all instruction
 //!    sets give the same bits.
-//! 5. The compiler is prevented from vectorising over patterns, which would gather each number from a different
+//! 5. Each vector of rates is processed for all patterns. Rows of mixtures, however, are so long that one vector of each
+//!    row, far from each other in memory, arrives too late: a few vectors are processed for each tile, and their
+//!    matrices come from a nearer cache (`for_each_tile!`). Each number is computed as before.
+//! 6. The compiler is prevented from vectorising over patterns, which would gather each number from a different
 //!    row (`end_tile`).
 
 use crate::Code;
@@ -49,7 +52,48 @@ macro_rules! with_tiles {
 }
 pub(super) use with_tiles;
 
-/// Marks the end of the body of a loop over tiles (trick 5).
+/// Rows of more vectors than this are processed in groups of [`GROUPED`] (trick 5). Measured with `LG+C20+G4` on 140 proteins.
+pub const MOST_UNGROUPED: usize = 8;
+/// Number of vectors of a group.
+pub const GROUPED: usize = 8;
+
+/// Evaluates `$body` for each vector `$at` of a row of `$stride` and each `$tile` patterns from `$first` on, with values that
+/// are loaded for the vector (trick 5). All vectors of a tile are taken in their order.
+macro_rules! for_each_tile {
+    (
+        $vector:ident, $tile:expr, $stride:expr, $num_patterns:expr, |$at:ident, $first:ident|
+        ($($loaded:ident = $load:expr),*) $body:block
+    ) => {{
+        let (stride, num_patterns): (usize, usize) = ($stride, $num_patterns);
+        if $vector <= 16 || stride <= crate::body::operand::MOST_UNGROUPED {
+            for $at in 0..stride {
+                $(let $loaded = $load;)*
+                let mut $first = 0;
+                while $first < num_patterns {
+                    $body
+                    $first += $tile;
+                }
+            }
+        } else {
+            let mut group = 0;
+            while group < stride {
+                let end = stride.min(group + crate::body::operand::GROUPED);
+                let mut $first = 0;
+                while $first < num_patterns {
+                    for $at in group..end {
+                        $(let $loaded = $load;)*
+                        $body
+                    }
+                    $first += $tile;
+                }
+                group = end;
+            }
+        }
+    }};
+}
+pub(super) use for_each_tile;
+
+/// Marks the end of the body of a loop over tiles (trick 6).
 #[inline(always)]
 pub fn end_tile() {
     std::hint::black_box(());

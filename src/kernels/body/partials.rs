@@ -19,7 +19,7 @@
 //! 2. Two tables need no matrices, so that a whole row of four states and four rates fits into registers of four
 //!    numbers, too, and each code is looked up once instead of four times.
 
-use super::operand::{End, Inner, Operand, end_tile, with_ends, with_tiles};
+use super::operand::{End, Inner, Operand, end_tile, for_each_tile, with_ends, with_tiles};
 use super::scalers::{add_scalers, any_scaled, rescale};
 use crate::ModelBlock;
 use crate::layout::Dims;
@@ -75,18 +75,13 @@ fn class_table<const S: usize, const W: usize, const V: usize, const T: usize>(
     let stride = dims.row() / V;
     let out: &mut [[f64; V]] = &mut out.as_chunks_mut().0[..num_rows * stride];
     let rows: Inner<'_, S, V> = Inner { clv: clv.as_chunks().0, pmatrix: pmatrix.as_chunks().0 };
-    for at in 0..stride {
-        let at_rates = rows.at_rates(at);
-        let mut first = 0;
-        while first < num_rows {
-            let x = rows.tile::<W, T>(&at_rates, first, [stride, at]);
-            for t in 0..T {
-                out[(first + t) * stride + at] = x[t];
-            }
-            end_tile();
-            first += T;
+    for_each_tile!(V, T, stride, num_rows, |at, first| (at_rates = rows.at_rates(at)) {
+        let x = rows.tile::<W, T>(&at_rates, first, [stride, at]);
+        for t in 0..T {
+            out[(first + t) * stride + at] = x[t];
         }
-    }
+        end_tile();
+    });
 }
 
 #[inline(always)]
@@ -110,20 +105,15 @@ fn partials_of_operands<const W: usize, const V: usize, const T: usize>(
 ) {
     let out = &mut out[..num_patterns * stride];
     // Trick 1.
-    for at in 0..stride {
-        let (at_a, at_b) = (a.at_rates(at), b.at_rates(at));
-        let mut first = 0;
-        while first < num_patterns {
-            let x = a.tile::<W, T>(&at_a, first, [stride, at]);
-            let y = b.tile::<W, T>(&at_b, first, [stride, at]);
-            for t in 0..T {
-                let out = &mut out[(first + t) * stride + at];
-                for i in 0..V {
-                    out[i] = x[t][i] * y[t][i];
-                }
+    for_each_tile!(V, T, stride, num_patterns, |at, first| (at_a = a.at_rates(at), at_b = b.at_rates(at)) {
+        let x = a.tile::<W, T>(&at_a, first, [stride, at]);
+        let y = b.tile::<W, T>(&at_b, first, [stride, at]);
+        for t in 0..T {
+            let out = &mut out[(first + t) * stride + at];
+            for i in 0..V {
+                out[i] = x[t][i] * y[t][i];
             }
-            end_tile();
-            first += T;
         }
-    }
+        end_tile();
+    });
 }
