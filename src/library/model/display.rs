@@ -169,6 +169,8 @@ mod tests {
             ("MULTI3_MK+ASC", "MULTI3_MK+FE+ASC_LEWIS"),
             ("lg+c20", "LG+C20"),
             ("C20", "POISSON+C20+G4m"),
+            ("EX2", "EX2+WO"),
+            ("ul3+G+WU{1/2/5}", "UL3+WU{0.125/0.25/0.625}+G4m"),
             ("c10+F+R2", "POISSON+C10+WO+FC+R2"),
             ("WAG+F+C10+G4", "WAG+C10+WO+FC+G4m"),
             ("LG+C20+W+I", "LG+C20+WO+IO"),
@@ -197,7 +199,9 @@ mod tests {
             }
         }
         check("GY+F61");
-        for text in ["LG+C10", "C20+F", "WAG+C30+W+R3", "LG+C10+FO+I", "PROTGTR+C10+G4"] {
+        for text in
+            ["LG+C10", "C20+F", "WAG+C30+W+R3", "LG+C10+FO+I", "PROTGTR+C10+G4", "EX2+G4", "EHO+F"]
+        {
             check(text);
         }
         check("LG+C10+WU{1/2/3/4/5/0/7/8/9/10}+G4{0.3}");

@@ -171,10 +171,14 @@ impl Model {
     /// The same model with only one of the classes of a mixture, but the same categories.
     pub(crate) fn of_one_class(&self, class: usize) -> Model {
         let mut model = self.clone();
-        let count = self.mixture.as_ref().map_or(0, |mixture| mixture.classes.len());
-        let weight = |other| if other == class { 1.0 } else { 0.0 };
-        model.set_class_weights(&(0..count).map(weight).collect::<Vec<_>>());
+        model.mixture.iter_mut().for_each(|mixture| mixture.take_one_class(class));
         model
+    }
+
+    /// Mean of the published rates of the classes of a mixture, by which they are divided: with other weights, the rates of all
+    /// categories change with it.
+    pub(crate) fn mean_class_rate(&self) -> f64 {
+        self.mixture.as_ref().map_or(1.0, Mixture::mean_rate)
     }
 
     /// Those of the [`Model::free_parameters`] that are ratios: exchange rates, frequencies, free rates and their
@@ -329,6 +333,8 @@ mod tests {
             ("LG+C20+G4", 1),
             ("LG+C20+F+G4", 40),
             ("C60+WO", 60),
+            ("EX3+G4", 3),
+            ("UL2+WU{1/1}", 0),
             ("PROTGTR+C10", 189),
             ("GY+F3X4", 11),
             ("GY+F1X4", 5),

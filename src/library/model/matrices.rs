@@ -6,6 +6,7 @@ use super::bounds::{
 use super::codon::{CodonModelKind, CodonRates};
 use super::dna::{NAMED_DNA_MODELS, find_named, parse_symmetry};
 use super::exchange::{Exchange, RateClasses};
+use super::matrix_mixtures::{MATRIX_MIXTURES, find_matrix_mixture};
 use super::mixture::Mixture;
 use super::modes::{FreqsMode, ParamMode};
 use super::parameters::Model;
@@ -86,6 +87,12 @@ fn protein_model(name: &str) -> Option<Model> {
         let mut model = protein_model("POISSON")?;
         model.mixture = Some(Mixture::of_profiles(profiles));
         model.heterogeneity = Heterogeneity::Gamma(Gamma::of_cats(GAMMA_CATS));
+        return Some(model);
+    }
+    if let Some(matrices) = find_matrix_mixture(name) {
+        let mut model = new(matrices.name, Exchange::OfClasses);
+        model.mixture = Some(Mixture::of_matrices(matrices));
+        model.freqs_mode = FreqsMode::Table;
         return Some(model);
     }
     let mixture = find_protein_mixture(name)?;
@@ -269,14 +276,15 @@ fn order_of(num_rates: usize) -> &'static str {
 fn unknown_matrix(name: &str) -> String {
     let dna: Vec<&str> = NAMED_DNA_MODELS.iter().map(|m| m.name).collect();
     let protein: Vec<&str> = PROTEIN_MATRICES.iter().map(|m| m.name).collect();
-    let profiles: Vec<&str> = PROFILE_MIXTURES.iter().map(|m| m.name).collect();
+    let matrices = MATRIX_MIXTURES.iter().map(|m| m.name);
+    let mixtures: Vec<&str> = matrices.chain(PROFILE_MIXTURES.iter().map(|m| m.name)).collect();
     let known = format!(
         "the models are, for DNA: {}, or a symmetry such as DNA010020; for proteins: {} LG4M LG4X {} PROTGTR; \
          for codons: GY MG GY0K MGK; for binary data: BIN; for 2 to 64 states: MULTI4_MK and MULTI4_GTR; and \
          RAxML's GTRGAMMA, PROTGAMMALG, BINGAMMA, MULTIGAMMA and so on",
         dna.join(" "),
         protein.join(" "),
-        profiles.join(" ")
+        mixtures.join(" ")
     );
     if name.is_empty() {
         return format!("no matrix is named; {known}");

@@ -1,25 +1,29 @@
 //! [`Mixture`]: classes of sites with rate matrices of their own.
 //!
 //! ```text
-//! likelihood of a site = sum over classes k, rate categories c of  w[k] v[c] L(Q[k], rate[k] r[c])
+//! likelihood of a site = sum over classes k, rate categories c of  w[k] v[c] L(Q[k], R[k] r[c])
+//! R[k] = rate[k] / sum over j of  w[j] rate[j]
 //! ```
 //!
-//! Profile mixtures (`LG+C20`) have classes that differ in their frequencies. In LG4M and LG4X, a class is a category of
+//! Profile mixtures (`LG+C20`) have classes that differ in their frequencies, EX2 and its kin in their matrices and rates. In LG4M and LG4X, a class is a category of
 //! rates over sites, and the sum is over the classes alone.
 
+use super::matrix_mixtures::MatrixMixture;
 use super::modes::WeightsMode;
 use super::profiles::ProfileMixture;
-use super::protein::ProteinMixture;
+use super::protein::{ProteinMatrix, ProteinMixture};
 
 /// Classes of sites, each with a rate matrix of its own.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mixture {
-    /// Its name: `LG4X`, `C20`.
+    /// Its name: `LG4X`, `C20`, `EX2`.
     pub name: &'static str,
     /// The classes.
     pub classes: Vec<SiteClass>,
     /// Their shares of the sites.
     pub weights: ClassWeights,
+    /// Mean of the rates of the classes, by which they are divided: exactly 1 where they are equal.
+    mean_rate: f64,
 }
 
 /// A class of sites.
@@ -29,6 +33,8 @@ pub struct SiteClass {
     pub exchange: Option<&'static [f64]>,
     /// Frequencies; `None` for those of the model.
     pub freqs: Option<&'static [f64]>,
+    /// Rate, relative to that of other classes.
+    pub rate: f64,
 }
 
 /// Shares of the sites of classes.
@@ -45,23 +51,72 @@ pub enum ClassWeights {
     },
 }
 
+impl SiteClass {
+    fn of_matrix(matrix: &'static ProteinMatrix, rate: f64) -> Self {
+        SiteClass { exchange: Some(&matrix.rates), freqs: Some(&matrix.freqs), rate }
+    }
+}
+
 impl Mixture {
     /// A class for each category of rates over sites.
     pub(super) fn of_rates(mixture: &ProteinMixture) -> Self {
         let classes = mixture.components.iter();
-        let classes = classes
-            .map(|&matrix| SiteClass { exchange: Some(&matrix.rates), freqs: Some(&matrix.freqs) });
-        Mixture { name: mixture.name, classes: classes.collect(), weights: ClassWeights::OfRates }
+        let classes = classes.map(|&matrix| SiteClass::of_matrix(matrix, 1.0));
+        Mixture::new(mixture.name, classes.collect(), ClassWeights::OfRates)
     }
 
     /// A class for each profile, with published weights.
     pub(super) fn of_profiles(mixture: &'static ProfileMixture) -> Self {
         let classes = mixture.profiles.iter();
-        let classes = classes.map(|profile| SiteClass { exchange: None, freqs: Some(profile) });
+        let classes =
+            classes.map(|profile| SiteClass { exchange: None, freqs: Some(profile), rate: 1.0 });
         let mut weights = mixture.weights.to_vec();
         normalise_weights(&mut weights);
         let weights = ClassWeights::Own { weights, mode: WeightsMode::Table };
-        Mixture { name: mixture.name, classes: classes.collect(), weights }
+        Mixture::new(mixture.name, classes.collect(), weights)
+    }
+
+    /// A class for each matrix, with equal weights, which are estimated.
+    pub(super) fn of_matrices(mixture: &'static MatrixMixture) -> Self {
+        let classes = mixture.matrices.iter().zip(mixture.rates);
+        let classes: Vec<SiteClass> =
+            classes.map(|(&matrix, &rate)| SiteClass::of_matrix(matrix, rate)).collect();
+        let weights = vec![1.0 / classes.len() as f64; classes.len()];
+        let weights = ClassWeights::Own { weights, mode: WeightsMode::Optimized };
+        Mixture::new(mixture.name, classes, weights)
+    }
+
+    fn new(name: &'static str, classes: Vec<SiteClass>, weights: ClassWeights) -> Self {
+        let mut mixture = Mixture { name, classes, weights, mean_rate: 1.0 };
+        mixture.update_mean_rate();
+        mixture
+    }
+
+    fn update_mean_rate(&mut self) {
+        if let ClassWeights::Own { weights, .. } = &self.weights
+            && self.classes.iter().any(|class| class.rate != 1.0)
+        {
+            self.mean_rate =
+                self.classes.iter().zip(weights).map(|(class, weight)| class.rate * weight).sum();
+        }
+    }
+
+    /// The rate of each class, relative to their mean.
+    pub(super) fn class_rates(&self) -> Vec<f64> {
+        self.classes.iter().map(|class| class.rate / self.mean_rate).collect()
+    }
+
+    /// Mean of the rates of the classes, by which they are divided.
+    pub(super) fn mean_rate(&self) -> f64 {
+        self.mean_rate
+    }
+
+    /// Gives all sites to one class, whose rate remains relative to the mean rate of before.
+    pub(super) fn take_one_class(&mut self, class: usize) {
+        if let ClassWeights::Own { weights, .. } = &mut self.weights {
+            weights.fill(0.0);
+            weights[class] = 1.0;
+        }
     }
 
     /// True if its classes take the exchange rates of a matrix, after which it is named in model strings (`+C20`).
@@ -72,7 +127,7 @@ impl Mixture {
     /// Adds a class with the exchange rates and frequencies of the model, as likely as the mean of the others, and
     /// estimates the weights.
     pub(super) fn add_class_of_model(&mut self) {
-        self.classes.push(SiteClass { exchange: None, freqs: None });
+        self.classes.push(SiteClass { exchange: None, freqs: None, rate: 1.0 });
         if let ClassWeights::Own { weights, mode } = &mut self.weights {
             weights.push(1.0 / weights.len() as f64);
             normalise_weights(weights);
@@ -98,6 +153,7 @@ impl Mixture {
         if let ClassWeights::Own { weights, .. } = &mut self.weights {
             weights.copy_from_slice(values);
         }
+        self.update_mean_rate();
     }
 
     /// The weights that are estimated; none if they are given.

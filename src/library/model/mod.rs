@@ -8,6 +8,7 @@
 //! | `protein`, `protein_tables` | published amino-acid matrices |
 //! | `codon` | codon models: rates from kappa and omega, codon frequencies from nucleotides' |
 //! | `modes` | where the value of a parameter comes from |
+//! | `matrix_mixtures` | published mixtures of amino-acid matrices with all rates over sites |
 //! | `profiles` | published mixtures of amino-acid profiles |
 //! | `mixture` | [`Mixture`]: classes of sites with rate matrices of their own |
 //! | `exchange` | [`Exchange`]: where exchange rates come from |
@@ -40,6 +41,7 @@ mod exchange;
 mod exchange_starts;
 mod free;
 mod matrices;
+mod matrix_mixtures;
 mod mixture;
 mod modes;
 mod parameters;
@@ -61,6 +63,7 @@ pub use codon::{CodonModelKind, CodonRates, PositionFreqs};
 pub use dna::f84_rates;
 pub use dna::{NAMED_DNA_MODELS, NamedDnaModel};
 pub use exchange::{Exchange, RateClasses};
+pub use matrix_mixtures::{MATRIX_MIXTURES, MatrixMixture};
 pub use mixture::{ClassWeights, Mixture, SiteClass};
 pub use modes::{FreqsMode, ParamMode, WeightsMode};
 pub use parameters::Model;

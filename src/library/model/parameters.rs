@@ -91,7 +91,7 @@ impl Model {
         let cats = RateCats::new(&self.heterogeneity, self.invariant);
         match &self.mixture {
             None => cats,
-            Some(mixture) => cats.of_classes(mixture.own_weights()),
+            Some(mixture) => cats.of_classes(mixture.own_weights(), &mixture.class_rates()),
         }
     }
 

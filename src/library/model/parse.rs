@@ -215,10 +215,7 @@ fn settle_classes(model: &mut Model, has_freqs: bool, weights: Option<&Word>) ->
             None => Ok(()),
             Some(word) => {
                 let name = &model.name;
-                Err(format!(
-                    "'+{}' is for the weights of profiles, which {name} has not",
-                    word.head
-                ))
+                Err(format!("'+{}' is for the weights of classes, which {name} has not", word.head))
             }
         };
     };
@@ -260,9 +257,10 @@ fn settle_classes(model: &mut Model, has_freqs: bool, weights: Option<&Word>) ->
     if values.iter().any(|&weight| weight < 0.0) || sum <= 0.0 || !sum.is_finite() {
         return Err(format!("weights in '+{head}{{...}}' must be 0 or more, and not all 0"));
     }
-    weights.copy_from_slice(values);
-    normalise_weights(weights);
     *mode = WeightsMode::Fixed;
+    let mut values = values.clone();
+    normalise_weights(&mut values);
+    mixture.set_own_weights(&values);
     Ok(())
 }
 

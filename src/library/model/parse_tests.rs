@@ -183,7 +183,7 @@ fn refusals_say_what_is_wrong_and_what_is_known() {
         ("C20+C10", "POISSON is a mixture already"),
         ("LG4X+C20", "LG4X is a mixture already"),
         ("LG4X+WO", "have the weights of its rates"),
-        ("LG+WO", "for the weights of profiles, which LG has not"),
+        ("LG+WO", "for the weights of classes, which LG has not"),
         ("LG+C10+WU", "needs the weights of the 10 classes"),
         ("LG+C10+F+WU{1/1/1/1/1/1/1/1/1/1}", "10 weights in '+WU{...}', but there are 11 classes"),
         ("LG+C10+WU{1/1/1/1/1/1/1/1/1/-1}", "must be 0 or more"),

@@ -115,8 +115,8 @@ impl RateCats {
         RateCats { matrices: vec![0; rates.len()], rates, weights, pinv }
     }
 
-    /// The same for each class of a mixture with these weights, or with one class for each category.
-    pub(super) fn of_classes(self, class_weights: Option<&[f64]>) -> Self {
+    /// The same for each class of a mixture with these weights and rates, or with one class for each category.
+    pub(super) fn of_classes(self, class_weights: Option<&[f64]>, class_rates: &[f64]) -> Self {
         let Some(class_weights) = class_weights else {
             return RateCats { matrices: (0..self.rates.len()).collect(), ..self };
         };
@@ -126,7 +126,10 @@ impl RateCats {
                 .iter()
                 .flat_map(|&class| self.weights.iter().map(move |weight| class * weight))
                 .collect(),
-            rates: self.rates.repeat(num_classes),
+            rates: class_rates
+                .iter()
+                .flat_map(|&class| self.rates.iter().map(move |rate| class * rate))
+                .collect(),
             matrices: (0..num_classes * num_cats).map(|cat| cat / num_cats).collect(),
             pinv: self.pinv,
         }
@@ -149,6 +152,7 @@ mod tests {
             "LG4X",
             "LG+C20+R3+I",
             "LG+C10+F+G4",
+            "EX3+WU{1/2/7}+G4+I",
             "JC+R2{1/3}{0.2/0.8}",
         ] {
             let cats = Model::parse(text).unwrap().rate_cats();

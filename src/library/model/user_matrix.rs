@@ -163,7 +163,7 @@ impl Model {
         }
         if matches!(self.exchange, Exchange::OfClasses) {
             return Err(format!(
-                "{} consists of four matrices, which a given matrix cannot replace; name a model with one matrix",
+                "{} consists of several matrices, which a given matrix cannot replace; name a model with one matrix",
                 self.name
             ));
         }

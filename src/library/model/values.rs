@@ -113,6 +113,7 @@ mod tests {
             "LG4M",
             "LG+C10+WO+R2+I",
             "C20+F",
+            "EX3+G4",
             "GY+F3X4+G2",
             "MG+F1X4",
             "BIN+FO",

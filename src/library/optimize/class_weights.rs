@@ -26,10 +26,47 @@ pub(super) fn optimize_class_weights(
         let mixture = MixtureLikelihoods::new(&lnls, evaluator.pattern_weights(partition));
         let before = model.free_class_weights();
         let weights = mixture.estimate(before, CLASS_WEIGHT_MIN, lnl_epsilon);
-        if weights != before {
-            model.set_class_weights(&weights);
-            evaluator.set_class_weights(partition, model);
+        if weights == before {
+            continue;
         }
+        let (old, mean) = (model.clone(), model.mean_class_rate());
+        model.set_class_weights(&weights);
+        let factor = model.mean_class_rate() / mean;
+        if factor == 1.0 {
+            evaluator.set_class_weights(partition, model);
+        } else {
+            set_with_lengths(evaluator, partition, model, &old, factor)?;
+        }
+    }
+    Ok(())
+}
+
+/// Sets weights of classes that have rates of their own, which are relative to their mean: the rates of all have changed, and with
+/// branch lengths that are longer by a factor, the likelihood is that of the weights alone. Partitions that share
+/// their lengths cannot have longer ones: they keep the old weights if these are better.
+fn set_with_lengths(
+    evaluator: &mut Evaluator,
+    partition: usize,
+    model: &mut Model,
+    old: &Model,
+    factor: f64,
+) -> Result<()> {
+    let linkage = evaluator.linkage();
+    let before = evaluator.log_likelihood()?;
+    let lengths = evaluator.brlen_sets();
+    let scaler = evaluator.brlen_scaler(partition);
+    evaluator.set_model(partition, model);
+    if linkage.has_scalers() {
+        evaluator.set_brlen_scaler(partition, scaler * factor);
+    } else if linkage.has_own_lengths() || evaluator.num_partitions() == 1 {
+        evaluator.set_brlen_scaler(partition, scaler * factor);
+        evaluator.absorb_brlen_scaler(partition);
+    }
+    if evaluator.log_likelihood()? < before {
+        model.clone_from(old);
+        evaluator.set_model(partition, model);
+        evaluator.set_brlen_scaler(partition, scaler);
+        evaluator.set_brlen_sets(&lengths);
     }
     Ok(())
 }
@@ -84,6 +121,26 @@ mod tests {
         let options = OptimizeOptions { branches: false, ..OptimizeOptions::to(1e-3) };
         let again = optimize(&mut evaluator, &mut models, &options, &mut Silent).unwrap();
         assert!((again - after).abs() < 1e-3, "{after} {again}");
+    }
+
+    #[test]
+    fn classes_with_rates_of_their_own_take_branch_lengths_with_them() {
+        let mut models = vec![Model::parse("EX3").unwrap()];
+        let mut evaluator = case("EX3+WU{6/3/1}", &models[0], 300);
+        let before = evaluator.log_likelihood().unwrap();
+        let length = evaluator.tree().total_length();
+        optimize_class_weights(&mut evaluator, &mut models, &[0], 1e-6).unwrap();
+        let after = evaluator.log_likelihood().unwrap();
+        assert!(after > before + 1.0, "{before} {after}");
+        assert!(evaluator.tree().total_length() < length, "slow classes have more sites");
+        let cats = models[0].rate_cats();
+        let mean: f64 = cats.rates.iter().zip(&cats.weights).map(|(r, w)| r * w).sum();
+        assert!((mean - 1.0).abs() < 1e-12);
+        // At the maximum, other lengths and weights gain little.
+        let again = optimize_class_weights(&mut evaluator, &mut models, &[0], 1e-6);
+        again.unwrap();
+        let lnl = evaluator.log_likelihood().unwrap();
+        assert!((lnl - after).abs() < 1e-4, "{after} {lnl}");
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! The published tables, one file per matrix (per mixture, four): 190 rates and 20 frequencies in
-//! published digits, unscaled, with name and source. [`super::protein`] lists them. Mixtures of profiles (`c10` to `c60`)
+//! published digits, unscaled, with name and source. [`super::protein`] and [`super::matrix_mixtures`] list them. Mixtures of profiles (`c10` to `c60`)
 //! have weights and 20 frequencies for each class; [`super::profiles`] lists these.
 //!
 //! The order is that of alanine to valine by full name, `ARNDCQEGHILKMFPSTWYV`; rates are the upper
@@ -17,6 +17,9 @@ pub(super) mod cprev;
 pub(super) mod dayhoff;
 pub(super) mod dcmut;
 pub(super) mod den;
+pub(super) mod eho;
+pub(super) mod ex2;
+pub(super) mod ex3;
 pub(super) mod flavi;
 pub(super) mod flu;
 pub(super) mod hivb;
@@ -45,5 +48,7 @@ pub(super) mod q_plant;
 pub(super) mod q_yeast;
 pub(super) mod rtrev;
 pub(super) mod stmtrev;
+pub(super) mod ul2;
+pub(super) mod ul3;
 pub(super) mod vt;
 pub(super) mod wag;
