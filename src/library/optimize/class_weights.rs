@@ -78,7 +78,7 @@ mod tests {
     use crate::likelihood::select::make_engine;
     use crate::likelihood::{BrlenLinkage, EngineOptions};
     use crate::observer::Silent;
-    use crate::optimize::{OptimizeOptions, optimize};
+    use crate::optimize::{OptimizeOptions, optimize, optimize_from_several_starts};
     use crate::rng::{Purpose, stream};
     use crate::simulate::{sample_partition, yule_tree};
 
@@ -141,6 +141,13 @@ mod tests {
         again.unwrap();
         let lnl = evaluator.log_likelihood().unwrap();
         assert!((lnl - after).abs() < 1e-4, "{after} {lnl}");
+        // Where parameters begin anew at the end, lengths and weights remain those of the optimum.
+        let mut models = vec![Model::parse("EX3+G2").unwrap()];
+        let mut evaluator = case("EX3+WU{6/3/1}+G2{0.5}", &models[0], 100);
+        let options = OptimizeOptions::to(0.01);
+        let near = optimize(&mut evaluator, &mut models, &options, &mut Silent).unwrap();
+        let best = optimize_from_several_starts(&mut evaluator, &mut models, &options, &mut Silent);
+        assert!(best.unwrap() > near - 1e-3, "{near}");
     }
 
     #[test]

@@ -150,7 +150,9 @@ impl<'a> Parameters<'a> {
     /// The engine has failed.
     pub(super) fn optimize(mut self, lnl_epsilon: f64, learnt: &mut Learnt) -> Result<f64> {
         let share = share_of(lnl_epsilon, self.partitions.len());
-        if !self.rates_only {
+        // On the way to a known optimum, weights have their values there: others may change branch lengths, which the caller
+        // does not restore.
+        if !self.rates_only && self.known.is_none() {
             optimize_class_weights(self.evaluator, self.models, &self.partitions, share)?;
         }
         let (models, with_scaler) = (&self.models, self.with_scaler);
