@@ -276,7 +276,6 @@ impl PairModel {
     }
 }
 
-/// The categories of a model with one matrix; continuous rates are those of the variable sites.
 /// The categories with this matrix, with weights that sum to 1, and the sum of their weights.
 fn of_matrix(cats: &RateCats, matrix: usize) -> (RateCats, f64) {
     let own: Vec<usize> =
@@ -292,6 +291,7 @@ fn of_matrix(cats: &RateCats, matrix: usize) -> (RateCats, f64) {
     (own, weight)
 }
 
+/// The categories of a model with one matrix; continuous rates are those of the variable sites.
 fn one_rate_or_all(cats: &RateCats, gamma: Option<f64>) -> Vec<(f64, f64)> {
     match gamma {
         Some(_) => vec![(1.0 / (1.0 - cats.pinv), 1.0 - cats.pinv)],
