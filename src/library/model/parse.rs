@@ -115,11 +115,9 @@ fn read(text: &str, num_states: Option<usize>) -> Parsed<Model> {
             Some(b'A') if word.head.starts_with("ASC") => (4, read_ascertainment),
             _ => return Err(unknown_part(word.head)),
         };
-        if kind == 5 && model.mixture.is_some() {
-            return Err(format!(
-                "{} is a mixture already, and takes no '+{}'",
-                model.name, word.head
-            ));
+        if let (5, Some(mixture)) = (kind, &model.mixture) {
+            let (name, head) = (mixture.name, word.head);
+            return Err(format!("{name} is a mixture already, and takes no '+{head}'"));
         }
         if std::mem::replace(&mut seen[kind], true) {
             return Err(format!(
