@@ -190,6 +190,21 @@ fn fasta() {
 }
 
 #[test]
+fn nexus() {
+    fuzz("nexus", &["nexus"], targets::alignment);
+}
+
+#[test]
+fn clustal() {
+    fuzz("clustal", &["clustal"], targets::alignment);
+}
+
+#[test]
+fn stockholm() {
+    fuzz("stockholm", &["stockholm"], targets::alignment);
+}
+
+#[test]
 fn gzip() {
     fuzz("gzip", &["fasta", "phylip"], targets::gzipped);
 }

@@ -48,7 +48,7 @@ fn rows(alignment: &Alignment) -> Vec<(&str, &[u8])> {
         .collect()
 }
 
-/// PHYLIP and FASTA.
+/// PHYLIP, FASTA, NEXUS, Clustal and Stockholm.
 pub fn alignment(text: &[u8]) -> Verdict {
     let alignment = match read(text.len(), || read_alignment_from(text, "f"))? {
         Ok(alignment) => alignment,
@@ -62,7 +62,7 @@ pub fn alignment(text: &[u8]) -> Verdict {
     }
     let is_plain = |(name, _): &(&str, &[u8])| !name.contains(char::is_whitespace);
     if !rows.iter().all(is_plain) || rows.iter().any(|(name, _)| name.contains('\u{feff}')) {
-        // Only strict PHYLIP has names with blanks.
+        // Only strict PHYLIP and NEXUS have names with blanks.
         return Ok(());
     }
     let (mut phylip, mut fasta) =

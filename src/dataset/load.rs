@@ -165,6 +165,12 @@ fn load_partitions(
         let note = "3 taxa have only one tree, which is evaluated without a search";
         remarks.notes.push(note.into());
     }
+    if plan.data.partitions.is_none() && alignment.num_charsets() > 0 {
+        let file = path.display();
+        remarks.notes.push(format!(
+            "{file} has charsets, which are not used: -q {file} makes partitions of them"
+        ));
+    }
     let defs = defs(&mut faults)?;
     let (mut partitions, mut brlen_scalers) = (Vec::new(), Vec::new());
     let mut candidates = Vec::new();

@@ -48,7 +48,7 @@ pub(crate) enum Brlen {
 /// The options on data and model.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct DataArgs {
-    /// Alignment in PHYLIP or FASTA format
+    /// Alignment in PHYLIP, FASTA, NEXUS, Clustal or Stockholm format
     ///
     /// Gzipped or not; - reads standard input.
     #[arg(short = 's', long = "msa", value_name = "FILE", help_heading = DATA)]

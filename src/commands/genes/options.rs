@@ -55,7 +55,7 @@ const HOW: &str = "--bs-trees N adds some to each gene";
 struct GeneArgs {
     /// Folder of alignments, or list of their paths
     ///
-    /// One alignment of each gene, in PHYLIP or FASTA format, gzipped or not; or a text with one path a line; or, with -q,
+    /// One alignment of each gene, in any format of -s, gzipped or not; or a text with one path a line; or, with -q,
     /// an alignment whose partitions are the genes.
     #[arg(short = 's', long = "msa", value_name = "PATH", help_heading = DATA)]
     msa: Option<PathBuf>,

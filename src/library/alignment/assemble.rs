@@ -32,6 +32,8 @@ pub(super) struct Record {
 /// What the header of a file states.
 #[derive(Clone, Copy)]
 pub(super) struct Header {
+    /// How users know it: `the header`.
+    pub title: &'static str,
     /// Stated number of taxa.
     pub num_taxa: usize,
     /// Stated number of sites.
@@ -84,10 +86,11 @@ pub(super) fn assemble(
         faults.push(Fault::new(
             Place::file(file).at_line(header.line),
             format!(
-                "the header states {} taxa, but the file contains {}: correct the header, or look for \
+                "{title} states {} taxa, but the file contains {}: correct {title}, or look for \
                  missing, extra or broken lines",
                 header.num_taxa,
-                records.len()
+                records.len(),
+                title = header.title
             ),
         ));
     } else if records.is_empty() {
@@ -171,9 +174,10 @@ fn check_lengths(file: &str, records: &[Record], header: Option<Header>, faults:
             faults.push(Fault::new(
                 Place::file(file).at_line(header.line),
                 format!(
-                    "the header states {} sites, but the sequences have {common}: correct the header, \
+                    "{title} states {} sites, but the sequences have {common}: correct {title}, \
                      or look for missing characters{hint}",
-                    header.num_sites
+                    header.num_sites,
+                    title = header.title
                 ),
             ));
             hint = "";
@@ -349,7 +353,7 @@ mod tests {
             vec![record("x", 2, &[b"ACGT"]), record("y", 3, &[b"ACG"]), record("z", 4, &[b"ACG"])]
         };
         let header = |num_taxa, num_sites| {
-            Some(Header { num_taxa, num_sites, line: 1, strict_names: false })
+            Some(Header { title: "the header", num_taxa, num_sites, line: 1, strict_names: false })
         };
         // One sequence keeps the promise of 4 sites: the others are short.
         let short = messages(rows(), header(3, 4));

@@ -1,6 +1,7 @@
 //! Alignments: reading them from files, their content, and their distinct columns.
 //!
-//! [`read_alignment`] is the only function that takes a path. The format readers (`phylip`, `fasta`) determine
+//! [`read_alignment`] is the only function that takes a path. The format readers (`phylip`, `fasta`,
+//! `nexus`, `clustal`, `stockholm`) determine
 //! which bytes belong to which taxon; `assemble` checks and joins them, so that a fault is worded once for all
 //! formats. [`Patterns`] are the columns of one partition, encoded and compressed; `AlignmentSummary` describes an
 //! alignment. Which columns form a partition is decided elsewhere.
@@ -24,13 +25,22 @@
 
 mod assemble;
 mod check;
+mod clustal;
 mod detect;
 mod fasta;
+#[cfg(test)]
+mod format_tests;
+mod named_lines;
+mod nexus;
+mod nexus_commands;
+mod nexus_format;
+mod nexus_matrix;
 mod open;
 mod pattern_order;
 mod patterns;
 mod phylip;
 mod rows;
+mod stockholm;
 
 pub use open::{read_alignment, read_alignment_from};
 pub use patterns::Patterns;

@@ -1,15 +1,19 @@
 //! From a path to an [`Alignment`]: which format the text has, and how much of it is read at once.
 
+use super::clustal::read_clustal;
 use super::detect::{Format, detect_format};
 use super::fasta::read_fasta;
+use super::nexus::read_nexus;
 use super::phylip::read_phylip;
 use super::rows::Alignment;
+use super::stockholm::read_stockholm;
 use crate::error::Result;
 use crate::input::Input;
 use std::io::BufRead;
 use std::path::Path;
 
-/// Reads an alignment file: PHYLIP or FASTA, plain or gzipped, by content; `-` is standard input.
+/// Reads an alignment file: PHYLIP, FASTA, NEXUS, Clustal or Stockholm, plain or gzipped, by content; `-` is standard
+/// input.
 ///
 /// # Errors
 /// [`crate::error::Error::Io`] if the file cannot be read; otherwise as [`read_alignment_from`].
@@ -33,6 +37,9 @@ fn read_input(mut input: Input) -> Result<Alignment> {
     match detect_format(input.fill()?, line, &file)? {
         Format::Phylip => read_phylip(&mut input, line),
         Format::Fasta => read_fasta(&mut input, line),
+        Format::Nexus => read_nexus(&mut input, line),
+        Format::Clustal => read_clustal(&mut input, line),
+        Format::Stockholm => read_stockholm(&mut input, line),
     }
 }
 
@@ -79,10 +86,10 @@ mod tests {
             let message = read_alignment_from(blank, "f").unwrap_err().to_string();
             assert_eq!(message, "f: the file is empty: expected an alignment");
         }
-        let nexus = read_alignment_from(&b" \r\n#NEXUS\nbegin data;"[..], "f").unwrap_err();
+        let unknown = read_alignment_from(&b" \r\nbegin data;"[..], "f").unwrap_err();
         assert!(
-            nexus.to_string().starts_with("f, line 2: the file begins with '#NEXUS'"),
-            "{nexus}"
+            unknown.to_string().starts_with("f, line 2: the file begins with 'begin data;'"),
+            "{unknown}"
         );
         let absent = read_alignment(Path::new("no/such.phy")).unwrap_err();
         assert!(absent.to_string().starts_with("no/such.phy: "), "{absent}");

@@ -202,7 +202,8 @@ fn parse_header(line_number: usize, line: &[u8], file: &str) -> Result<Header> {
         words.iter().skip(2).all(|word| matches!(*word, "I" | "S" | "R" | "i" | "s" | "r"));
     match (number(0), number(1)) {
         (Some(num_taxa), Some(num_sites)) if letters_only && num_taxa > 0 && num_sites > 0 => {
-            Ok(Header { num_taxa, num_sites, line: line_number, strict_names: false })
+            let (title, line) = ("the header", line_number);
+            Ok(Header { title, num_taxa, num_sites, line, strict_names: false })
         }
         _ => Err(Error::input(
             Place::file(file).at_line(line_number),

@@ -12,6 +12,7 @@ pub struct Alignment {
     rows: Vec<Vec<u8>>,
     num_sites: usize,
     file: Option<String>,
+    num_charsets: usize,
     // Per row; empty for an alignment that was not read from a file.
     lines: Vec<RowLines>,
 }
@@ -79,7 +80,7 @@ impl Alignment {
         let num_sites = rows.first().map_or(0, Vec::len);
         assert_eq!(taxa.len(), rows.len(), "one row per taxon");
         assert!(rows.iter().all(|row| row.len() == num_sites), "rows of equal length");
-        Alignment { taxa, rows, num_sites, file: None, lines: Vec::new() }
+        Alignment { taxa, rows, num_sites, file: None, num_charsets: 0, lines: Vec::new() }
     }
 
     /// The same alignment, with the file and lines its characters came from.
@@ -90,17 +91,22 @@ impl Alignment {
         self
     }
 
+    /// The same alignment, from a file that also has this number of charsets.
+    pub(super) fn with_charsets(self, num_charsets: usize) -> Self {
+        Alignment { num_charsets, ..self }
+    }
+
     /// The same alignment with its rows in the order of the taxon names (as UTF-8 bytes), so that no result depends
     /// on the order of the file. Every row keeps the lines it stands on.
     pub fn sorted_by_name(self) -> Self {
-        let Alignment { taxa, rows, num_sites, file, mut lines } = self;
+        let Alignment { taxa, rows, num_sites, file, num_charsets, mut lines } = self;
         lines.resize_with(rows.len(), RowLines::default);
         let names = taxa.names().iter().cloned();
         let mut records: Vec<_> = names.zip(rows.into_iter().zip(lines)).collect();
         records.sort_unstable_by(|a, b| a.0.cmp(&b.0));
         let (names, (rows, lines)) = records.into_iter().unzip();
         let taxa = Taxa::new(names).expect("the names differ");
-        Alignment { taxa, rows, num_sites, file, lines }
+        Alignment { taxa, rows, num_sites, file, num_charsets, lines }
     }
 
     /// These columns of these rows, both given by their numbers, as an alignment of its own.
@@ -127,6 +133,11 @@ impl Alignment {
     /// Number of sites (columns).
     pub fn num_sites(&self) -> usize {
         self.num_sites
+    }
+
+    /// Number of charsets (sets of columns) in other blocks of the NEXUS file that has the alignment.
+    pub fn num_charsets(&self) -> usize {
+        self.num_charsets
     }
 
     /// The characters of one taxon, one per site, as read.
