@@ -2,7 +2,9 @@
 //! (Maddison, Swofford & Maddison 1997, Systematic Biology 46:590; models before the colon as in IQ-TREE).
 //!
 //! Commands end with `;`, comments stand in `[ ]`, words are compared without case, names may be quoted with `'`.
-//! Without `charpartition` every charset is a partition without a model. Other blocks are skipped.
+//! Without `charpartition` every charset is a partition without a model. Other blocks are skipped; but if no `sets`
+//! block defines a partition, the charsets of `assumptions`, `mrbayes` and `paup` blocks are taken, and MrBayes's
+//! `partition NAME = 2: SET, SET;`.
 
 use super::definition::{ParsedFile, PartitionDef};
 use super::glyphs::{Glyph, glyphs, place_of, spell, spell_model, trim};
@@ -15,9 +17,23 @@ pub(super) fn is_nexus(text: &str) -> bool {
     text.trim_start().get(..6).is_some_and(|start| start.eq_ignore_ascii_case("#nexus"))
 }
 
-/// Reads the `sets` block of a NEXUS text.
+/// Blocks of programs that may have charsets.
+const BLOCKS_OF_PROGRAMS: [&str; 3] = ["assumptions", "mrbayes", "paup"];
+
+/// Reads the `sets` block of a NEXUS text, or else the blocks of programs.
 pub(super) fn parse_nexus(text: &str, file: &str, num_sites: usize) -> ParsedFile {
+    let parsed = parse_blocks(text, file, num_sites, &["sets"]);
+    match parsed.defs.is_empty() && parsed.faults.is_empty() {
+        true => parse_blocks(text, file, num_sites, &BLOCKS_OF_PROGRAMS),
+        false => parsed,
+    }
+}
+
+/// Reads the blocks with these names.
+fn parse_blocks(text: &str, file: &str, num_sites: usize, names: &[&str]) -> ParsedFile {
     let mut parsed = ParsedFile::default();
+    let is_program = names != ["sets"];
+    let (mut partitions, mut has_partition, mut active) = (Vec::new(), false, None);
     let text = remove_comments(text, file, &mut parsed);
     let mut commands = split_outside(&text, ';').peekable();
     let mut block = Block::Outside;
@@ -38,7 +54,7 @@ pub(super) fn parse_nexus(text: &str, file: &str, num_sites: usize) -> ParsedFil
         let (word, rest) = split_word(command);
         match (block, word.to_ascii_lowercase().as_str()) {
             (Block::Outside, "begin") => {
-                let sets = spell(rest).eq_ignore_ascii_case("sets");
+                let sets = names.contains(&spell(rest).to_ascii_lowercase().as_str());
                 block = if sets { Block::Sets } else { Block::Other };
             }
             (Block::Sets | Block::Other, "end" | "endblock") => block = Block::Outside,
@@ -50,6 +66,13 @@ pub(super) fn parse_nexus(text: &str, file: &str, num_sites: usize) -> ParsedFil
             (Block::Sets, "charpartition") => {
                 chosen = Some(parsed.read_charpartition(rest, file, &sets));
             }
+            (Block::Sets, "partition") if is_program => {
+                has_partition = true;
+                partitions.extend(parsed.read_partition(rest, file, &sets));
+            }
+            (Block::Sets, "set") if is_program => active = active_partition(rest).or(active),
+            // Programs have many commands.
+            (Block::Sets, _) if is_program => {}
             (Block::Sets, _) => {
                 let message = format!(
                     "unknown command '{}': expected charset or charpartition",
@@ -70,8 +93,36 @@ pub(super) fn parse_nexus(text: &str, file: &str, num_sites: usize) -> ParsedFil
         let message = "the last block has no `end;`: the file may be incomplete";
         parsed.faults.push(Fault::new(Place::file(file), message));
     }
+    if has_partition && !parsed.faults.is_empty() {
+        // The charsets were not meant to be used all together.
+        chosen = Some(Vec::new());
+    } else if chosen.is_none() && has_partition {
+        let is_active = |name: &str| active.as_deref().is_none_or(|active| active == name);
+        partitions.retain(|(name, _): &(String, Vec<usize>)| is_active(name));
+        match partitions.len() {
+            1 => {
+                let numbers = partitions.pop().map(|(_, numbers)| numbers);
+                let take = |number: usize| sets[number].clone();
+                chosen = numbers.map(|numbers| numbers.into_iter().map(take).collect());
+            }
+            count => {
+                let message = format!(
+                    "{count} partitions may be meant: keep one, or choose it with `set partition=NAME;`"
+                );
+                parsed.faults.push(Fault::new(Place::file(file), message));
+            }
+        }
+    }
     parsed.defs = chosen.unwrap_or(sets);
     parsed
+}
+
+/// The partition that MrBayes's `set partition = NAME` chooses.
+fn active_partition(text: &[Glyph]) -> Option<String> {
+    let text = spell(text).replace('=', " = ");
+    let mut words = text.split_whitespace();
+    words.find(|word| word.eq_ignore_ascii_case("partition"))?;
+    words.find(|word| *word != "=").map(|name| name.to_ascii_lowercase())
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -114,6 +165,46 @@ impl ParsedFile {
         let place = Place { column: None, ..place_of(text, file) };
         let place = if name.is_empty() { place } else { place.named(&name) };
         Some(PartitionDef { name, model, sites: ranges.sites, place })
+    }
+
+    /// `NAME = NUMBER: SET, SET`, as in MrBayes: the name in lower case, and the numbers of the sets.
+    fn read_partition(
+        &mut self,
+        text: &[Glyph],
+        file: &str,
+        sets: &[PartitionDef],
+    ) -> Option<(String, Vec<usize>)> {
+        let parts = split_in_two(text, '=')
+            .and_then(|[name, rest]| split_in_two(rest, ':').map(|[_, list]| (name, list)));
+        let Some((name, list)) = parts else {
+            let message =
+                "cannot read the partition: expected `partition NAME = NUMBER: SET, SET;`";
+            self.refuse(text, file, message);
+            return None;
+        };
+        let mut numbers = Vec::new();
+        let mut is_used = vec![false; sets.len()];
+        for entry in split_outside(list, ',') {
+            let set = unquote(entry);
+            match sets.iter().position(|known| known.name.eq_ignore_ascii_case(&set)) {
+                Some(number) if !std::mem::replace(&mut is_used[number], true) => {
+                    numbers.push(number)
+                }
+                Some(_) => {
+                    let message =
+                        format!("the partition has the charset '{}' twice", abridged(&set));
+                    self.refuse(entry, file, &message);
+                }
+                None => {
+                    let message = format!(
+                        "there is no charset '{}': define it above the partition",
+                        abridged(&set)
+                    );
+                    self.refuse(entry, file, &message);
+                }
+            }
+        }
+        Some((unquote(name).to_ascii_lowercase(), numbers))
     }
 
     /// `NAME = MODEL:SET, MODEL:SET`
@@ -320,6 +411,29 @@ mod tests {
             assert!(message.contains(part), "{part}\n{message}");
         }
         assert_eq!(message.lines().count(), 10, "{message}");
+    }
+
+    #[test]
+    fn blocks_of_programs_count_if_there_are_no_sets() {
+        let data = "#NEXUS\nbegin data; dimensions nchar=12; format symbols=\"01\"; matrix a AC[x]GT\nb 'x'; end;\n";
+        let mrbayes = "begin mrbayes; charset a = 1-4; charset b = 5-12; charset c = 1-.\\3;\n\
+                       partition P = 2: b, A; partition q = 1: c; set autoclose=yes partition = p; lset nst=6; end;";
+        let names = |text: &str| read(text).into_iter().map(|def| def.name).collect::<Vec<_>>();
+        assert_eq!(names(&format!("{data}{mrbayes}")), ["b", "a"]);
+        let sets = "begin sets; charset x = 1-.; end;";
+        assert_eq!(names(&format!("{data}{mrbayes}{sets}")), ["x"]);
+        let assumptions =
+            "begin assumptions; options deftype=unord; charset x = 1-4; charset y = 5-12; end;";
+        assert_eq!(names(&format!("{data}{assumptions}")), ["x", "y"]);
+        let undecided = refused(&format!("{data}{}", mrbayes.replace("partition = p", "")));
+        assert!(undecided.contains("q: 2 partitions may be meant"), "{undecided}");
+        let wrong = refused(&format!(
+            "{data}{}",
+            mrbayes.replace("2: b, A", "b, A").replace("1: c", "1: z")
+        ));
+        assert!(wrong.contains("q, line 5, column 11: cannot read the partition"), "{wrong}");
+        assert_eq!(wrong.lines().count(), 2, "{wrong}");
+        assert!(wrong.contains("q, line 5, column 38: there is no charset 'z'"), "{wrong}");
     }
 
     #[test]
