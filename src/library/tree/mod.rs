@@ -32,6 +32,8 @@ mod identical;
 mod induced;
 mod multifurcating;
 mod newick_chars;
+mod newick_lexer;
+mod newick_nexus;
 mod newick_read;
 mod newick_syntax;
 mod newick_tree;

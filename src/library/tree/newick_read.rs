@@ -6,9 +6,12 @@
 //! Grammar: `tree = subtree ";"`, `subtree = [ "(" subtree { "," subtree } ")" ] [ label ] [ ":" number ]`.
 //! Labels are bare or in single or double quotes (a doubled quote stands for one); comments in
 //! brackets, nested or not, may stand anywhere between these and are dropped, rooting marks `[&U]`
-//! and `[&R]` included. Underscores stay underscores.
+//! and `[&R]` included. Underscores stay underscores. In NEXUS text, the trees of its TREES blocks are read
+//! (`newick_nexus.rs`).
 
 use super::newick_chars::Characters;
+use super::newick_lexer::{Lexer, Token, TokenKind};
+use super::newick_nexus::{NexusTrees, Translated};
 use super::newick_syntax::{NewickNode, NewickTree};
 use crate::error::{Error, Fault, Faults, Place, Result, abridged};
 use std::io::BufRead;
@@ -35,9 +38,14 @@ impl<'a> NewickReader<'a> {
     /// A reader of trees of at most 2 million taxa; `file` is the name to show in faults.
     pub fn new(reader: impl BufRead + 'a, file: &str) -> Self {
         let lexer = Lexer { chars: Characters::new(reader, file) };
-        let mut parser =
-            Parser { lexer, faults: Faults::new(), num_taxa: None, max_nodes: 2 * MAX_TIPS };
-        parser.refuse_nexus();
+        let mut parser = Parser {
+            lexer,
+            faults: Faults::new(),
+            num_taxa: None,
+            max_nodes: 2 * MAX_TIPS,
+            nexus: None,
+        };
+        parser.detect_nexus();
         NewickReader { parser, any: false }
     }
 
@@ -50,7 +58,7 @@ impl<'a> NewickReader<'a> {
 
     /// The next tree, as far as it is understood; `None` at the end, or if reading on is pointless.
     pub fn next_tree(&mut self) -> Option<NewickTree> {
-        while let Some(token) = self.parser.next_token() {
+        while let Some(token) = self.parser.first_token() {
             match self.parser.tree(token) {
                 Some(tree) => {
                     self.any = true;
@@ -68,7 +76,7 @@ impl<'a> NewickReader<'a> {
     /// Every syntax fault of every tree (after a fault that loses the structure, reading continued after the
     /// next `;`), an input without any tree or that is not text, [`Error::Io`].
     pub fn finish(self) -> Result<()> {
-        let Parser { lexer, mut faults, .. } = self.parser;
+        let Parser { lexer, mut faults, nexus, .. } = self.parser;
         let file = lexer.chars.file.clone();
         match lexer.chars.finish() {
             Ok(()) => {}
@@ -76,10 +84,11 @@ impl<'a> NewickReader<'a> {
             Err(other) => return Err(other),
         }
         if !self.any && faults.is_empty() {
-            faults.push(Fault::new(
-                Place::file(file),
-                "no tree found; expected Newick text such as (A,B,(C,D));",
-            ));
+            let message = match nexus {
+                Some(_) => "no tree found; expected a TREES block with `tree NAME = (A,B,(C,D));`",
+                None => "no tree found; expected Newick text such as (A,B,(C,D));",
+            };
+            faults.push(Fault::new(Place::file(file), message));
         }
         if faults.is_empty() { Ok(()) } else { Err(Error::Input(faults)) }
     }
@@ -89,132 +98,6 @@ impl<'a> NewickReader<'a> {
 const MAX_TIPS: usize = 2_000_000;
 /// Faults after which a file is not read on: it is not a file of trees.
 const MAX_FAULTS: usize = 1000;
-/// Longest label, in bytes.
-const MAX_LABEL: usize = 1 << 16;
-
-#[derive(Debug, Clone, PartialEq)]
-enum TokenKind {
-    Open,
-    Close,
-    Comma,
-    Colon,
-    Semicolon,
-    Label(String),
-}
-
-#[derive(Debug, Clone, PartialEq)]
-struct Token {
-    kind: TokenKind,
-    line: u32,
-    column: u32,
-}
-
-struct Lexer<'a> {
-    chars: Characters<'a>,
-}
-
-impl Lexer<'_> {
-    fn fault(&self, (line, column): (u32, u32), message: impl Into<String>) -> Fault {
-        let place = Place::file(&self.chars.file).at_line(line as usize).at_column(column as usize);
-        Fault::new(place, message)
-    }
-
-    /// A fault that ends the reading.
-    fn give_up(&mut self, at: (u32, u32), message: impl Into<String>) -> Fault {
-        self.chars.stop();
-        self.fault(at, message)
-    }
-
-    /// The next token, `None` at the end of the text.
-    fn next(&mut self) -> std::result::Result<Option<Token>, Fault> {
-        loop {
-            let (line, column) = (self.chars.line, self.chars.column);
-            let Some(c) = self.chars.bump() else {
-                return Ok(None);
-            };
-            let kind = match c {
-                '(' => TokenKind::Open,
-                ')' => TokenKind::Close,
-                ',' => TokenKind::Comma,
-                ':' => TokenKind::Colon,
-                ';' => TokenKind::Semicolon,
-                '[' => {
-                    self.skip_comment((line, column))?;
-                    continue;
-                }
-                ']' => {
-                    return Err(self.fault(
-                        (line, column),
-                        "']' without a '[' before it; a name with brackets must be quoted",
-                    ));
-                }
-                '\'' | '"' => TokenKind::Label(self.quoted(c, (line, column))?),
-                c if c.is_whitespace() => continue,
-                c => TokenKind::Label(self.bare(c, (line, column))?),
-            };
-            return Ok(Some(Token { kind, line, column }));
-        }
-    }
-
-    fn skip_comment(&mut self, start: (u32, u32)) -> std::result::Result<(), Fault> {
-        let mut depth = 1;
-        while depth > 0 {
-            match self.chars.bump() {
-                Some('[') => depth += 1,
-                Some(']') => depth -= 1,
-                Some(_) => {}
-                None => {
-                    return Err(
-                        self.fault(start, "the comment that starts here is never closed by ']'")
-                    );
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn quoted(&mut self, quote: char, start: (u32, u32)) -> std::result::Result<String, Fault> {
-        let mut label = String::new();
-        loop {
-            match self.chars.bump() {
-                Some(c) if c == quote => {
-                    if self.chars.peek() != Some(quote) {
-                        return Ok(label);
-                    }
-                    self.chars.bump();
-                    label.push(quote);
-                }
-                Some(_) if label.len() > MAX_LABEL => return Err(self.give_up(start, TOO_LONG)),
-                Some(c) => label.push(c),
-                None => {
-                    return Err(self.fault(
-                        start,
-                        format!("the name that starts here is never closed by {quote}"),
-                    ));
-                }
-            }
-        }
-    }
-
-    fn bare(&mut self, first: char, start: (u32, u32)) -> std::result::Result<String, Fault> {
-        let mut label = String::from(first);
-        while let Some(c) = self.chars.peek() {
-            if c.is_whitespace() || "()[],:;".contains(c) {
-                break;
-            }
-            if label.len() > MAX_LABEL {
-                return Err(self.give_up(start, TOO_LONG));
-            }
-            label.push(c);
-            self.chars.bump();
-        }
-        Ok(label)
-    }
-}
-
-const TOO_LONG: &str =
-    "the name that starts here has more than 65536 characters; check that this is a file of trees";
-
 /// What has been read of the current node.
 #[derive(Clone, Copy, PartialEq)]
 enum ParseState {
@@ -236,6 +119,8 @@ struct Parser<'a> {
     num_taxa: Option<usize>,
     /// Most nodes of a tree.
     max_nodes: usize,
+    /// What is known of a NEXUS text.
+    nexus: Option<NexusTrees>,
 }
 
 impl Parser<'_> {
@@ -247,8 +132,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Checks the first word: trees may be in a NEXUS file, which is another format.
-    fn refuse_nexus(&mut self) {
+    /// Checks the first word: trees may be in a NEXUS file.
+    fn detect_nexus(&mut self) {
         while self.lexer.chars.peek().is_some_and(char::is_whitespace) {
             self.lexer.chars.bump();
         }
@@ -257,15 +142,32 @@ impl Parser<'_> {
         }
         let at = (self.lexer.chars.line, self.lexer.chars.column);
         self.lexer.chars.bump();
-        let is_nexus =
-            self.lexer.bare('#', at).is_ok_and(|word| word.eq_ignore_ascii_case("#nexus"));
-        let message = if is_nexus {
-            "this is a NEXUS file; expected trees in Newick format, such as (A,B,(C,D)); export them as Newick"
-        } else {
-            "a tree cannot begin with '#'; expected Newick text such as (A,B,(C,D));"
-        };
+        let word = self.lexer.bare('#', at);
+        if word.is_ok_and(|word| word.eq_ignore_ascii_case("#nexus")) {
+            self.nexus = Some(NexusTrees::new());
+            return;
+        }
+        let message = "a tree cannot begin with '#'; expected Newick text such as (A,B,(C,D)); or a NEXUS file";
         let fault = self.lexer.give_up(at, message);
         self.faults.push(fault);
+    }
+
+    /// The first token of the next tree.
+    fn first_token(&mut self) -> Option<Token> {
+        let Some(nexus) = &mut self.nexus else {
+            return self.next_token();
+        };
+        loop {
+            match nexus.next_tree(&mut self.lexer, self.max_nodes) {
+                Ok(token) => return token,
+                Err(fault) => {
+                    self.faults.push(fault);
+                    if self.faults.len() >= MAX_FAULTS {
+                        self.lexer.chars.stop();
+                    }
+                }
+            }
+        }
     }
 
     fn refuse_size(&mut self, root: NewickNode) {
@@ -314,7 +216,21 @@ impl Parser<'_> {
     ) -> ParseState {
         match stage {
             ParseState::Children => {
-                if !tree.set_name(node, text) {
+                let is_tip = tree.node(node).is_tip();
+                let translated = match &mut self.nexus {
+                    Some(nexus) if is_tip => nexus.translate(text),
+                    _ => Translated::Same,
+                };
+                let is_named = match translated {
+                    Translated::Same => tree.set_name(node, text),
+                    Translated::Name(name) => tree.set_name(node, name),
+                    Translated::Again => {
+                        let text = abridged(text);
+                        self.fault(at, format!("the taxon '{text}' is in the tree twice"));
+                        true
+                    }
+                };
+                if !is_named {
                     self.refuse_size(tree.root());
                 }
                 ParseState::Label
@@ -524,7 +440,7 @@ mod tests {
             (" \n", "t.nwk: no tree found"),
             ("2 99\nA ACGT\n", "t.nwk, line 1, column 3: '99' follows the name '2'"),
             (";", "t.nwk, line 1, column 1: a taxon name"),
-            ("#NEXUS\nbegin trees;", "t.nwk, line 1, column 1: this is a NEXUS file"),
+            ("#NEX\nbegin trees;", "t.nwk, line 1, column 1: a tree cannot begin with '#'"),
             ("(A,B)", "t.nwk, line 1, column 1: the tree that starts here is not ended by ';'"),
             ("(A,B)(C,D);", "t.nwk, line 1, column 6: '(' follows"),
             ("A,B;", "t.nwk, line 1, column 2: ',' outside"),
