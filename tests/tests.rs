@@ -17,6 +17,9 @@ mod first_commands;
 // Input that must be refused, and odd input that must not.
 mod bad_input;
 
+// Formats of alignments and trees.
+mod formats;
+
 // Every reader against texts that are changed at random: the loop, what must hold, the changes, their memory.
 mod fuzz;
 mod fuzz_targets;

@@ -3,7 +3,7 @@
 use super::Word;
 use super::words::kinds_of_analyses;
 use crate::error::Result;
-use crate::output::{CHECKPOINT, JSON, LAST_TREE, LOG};
+use crate::output::{CHECKPOINT, JSON, LAST_TREE, LOG, OutputKind, TreeFormat};
 use crate::plan::{Facts, Plan, Replaces};
 use crate::runtime::RunRecord;
 use crate::steps::dry_run::describe_files;
@@ -43,6 +43,12 @@ pub struct Analysis {
     pub(crate) command: Box<dyn Command>,
 }
 
+/// The files that have the trees of these in another format.
+fn in_format(kinds: &[OutputKind], format: TreeFormat) -> Vec<OutputKind> {
+    let others = kinds.iter().filter_map(|kind| kind.in_format(format));
+    others.map(|(kind, _)| kind).collect()
+}
+
 impl Analysis {
     /// The plan, once it knows the facts of the analysis.
     pub(crate) fn new(word: &Word, plan: Plan, command: Box<dyn Command>) -> Self {
@@ -56,6 +62,11 @@ impl Analysis {
             }
             Replaces::AllOfAnalyses => kinds_of_analyses(),
         };
+        // Of an earlier run, whatever its format of trees was.
+        let formats = [TreeFormat::Nexus, TreeFormat::PhyloXml];
+        let others = formats.map(|format| in_format(&facts.replaced, format));
+        facts.replaced.extend(others.concat());
+        facts.outputs.extend(in_format(&facts.outputs, plan.output.tree_format));
         let facts = if plan.is_check { facts.of_check() } else { facts };
         Analysis { plan: Plan { facts, ..plan }, command }
     }

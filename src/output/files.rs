@@ -242,6 +242,7 @@ impl OutputFiles {
         let mut path = self.request.prefix.clone().into_os_string();
         path.push(format!("{}.", whole_file::MARK));
         path.push(kind.suffix());
+        path.push(kind.extension());
         PathBuf::from(path)
     }
 

@@ -1,5 +1,7 @@
 //! The kinds of output files: their names, and what is in them. Each is declared by the analysis or the step that writes it.
 
+use super::tree_files::TreeFormat;
+
 /// One kind of output file.
 #[derive(Debug, Clone, Copy)]
 pub struct OutputKind {
@@ -8,7 +10,13 @@ pub struct OutputKind {
     suffix: &'static str,
     content: &'static str,
     is_numbered: bool,
+    /// What the numbers at inner nodes are, of files of trees in Newick format.
+    labels: Option<&'static str>,
+    format: TreeFormat,
 }
+
+/// Distance of the ranks of a file and of the same in another format.
+const RANKS: u16 = 1000;
 
 impl PartialEq for OutputKind {
     fn eq(&self, other: &Self) -> bool {
@@ -21,12 +29,40 @@ impl Eq for OutputKind {}
 impl OutputKind {
     /// A kind with its rank; what follows `PREFIX.mlsearch.`; and its content, as a user reads it.
     pub(crate) const fn new(rank: u16, suffix: &'static str, content: &'static str) -> Self {
-        OutputKind { rank, suffix, content, is_numbered: false }
+        let format = TreeFormat::Newick;
+        OutputKind { rank, suffix, content, is_numbered: false, labels: None, format }
     }
 
     /// The same if there are several files, with numbers from 1 in the place of `N`.
     pub(crate) const fn numbered(self) -> Self {
         OutputKind { is_numbered: true, ..self }
+    }
+
+    /// The same if its file has trees, whose numbers at inner nodes are called so: `support`.
+    pub(crate) const fn of_trees(self, labels: &'static str) -> Self {
+        OutputKind { labels: Some(labels), ..self }
+    }
+
+    /// The kind of the file that has the same trees in another format, and what the numbers at their inner nodes are.
+    pub(crate) fn in_format(self, format: TreeFormat) -> Option<(Self, &'static str)> {
+        let (number, content) = match format {
+            TreeFormat::Newick => return None,
+            TreeFormat::Nexus => (1, "the same in NEXUS format"),
+            TreeFormat::PhyloXml => (2, "the same in PhyloXML format"),
+        };
+        let rank = self.rank + number * RANKS;
+        let other = OutputKind { rank, content, format, labels: None, ..self };
+        self.labels.map(|labels| (other, labels))
+    }
+
+    /// Where it is listed: beside the same in another format.
+    pub(crate) fn listed(self) -> (u16, u16) {
+        (self.rank % RANKS, self.rank)
+    }
+
+    /// What follows the suffix, if its format is not that of other runs.
+    pub(crate) fn extension(self) -> &'static str {
+        self.format.extension()
     }
 
     /// Its place among all kinds, by which a checkpoint knows it.

@@ -11,6 +11,7 @@ mod report;
 mod status;
 mod svg;
 mod tables;
+mod tree_files;
 
 pub use kinds::OutputKind;
 pub use matrix::MatrixFormat;
@@ -29,3 +30,4 @@ pub(crate) use report::{
 pub(crate) use status::Tally;
 pub(crate) use svg::{Panel, Series, draw};
 pub(crate) use tables::{pairs, table};
+pub(crate) use tree_files::{TreeFormat, write_trees};

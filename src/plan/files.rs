@@ -3,6 +3,7 @@
 use super::options::OutputOptions;
 use super::refusals::Refusals;
 use crate::input::{STANDARD_INPUT, name_of};
+use crate::output::TreeFormat;
 use clap::Args;
 use std::path::{Path, PathBuf};
 
@@ -36,6 +37,11 @@ pub(crate) struct OutputArgs {
     /// No progress [default: off].
     #[arg(long, alias = "silent", help_heading = OUTPUT)]
     pub quiet: bool,
+    /// Write trees also as NEXUS (for FigTree) or PhyloXML
+    ///
+    /// In files with .nex or .xml at the end of their names, beside those in Newick format.
+    #[arg(long, value_enum, ignore_case = true, default_value = "newick", value_name = "newick|nexus|phyloxml", hide_possible_values = true, help_heading = OUTPUT, hide_short_help = true)]
+    pub tree_format: TreeFormat,
 }
 
 impl OutputArgs {
@@ -43,7 +49,14 @@ impl OutputArgs {
     pub(crate) fn read(&self, input: Option<&Path>, refusals: &mut Refusals) -> OutputOptions {
         let names = (self.name.as_deref(), self.prefix.as_deref(), self.out_dir.as_deref());
         let prefix = resolve_prefix(names, input, refusals);
-        OutputOptions { prefix, redo: self.redo, sitelh: false, root: None, quiet: self.quiet }
+        OutputOptions {
+            prefix,
+            redo: self.redo,
+            sitelh: false,
+            root: None,
+            quiet: self.quiet,
+            tree_format: self.tree_format,
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use crate::bootstrap::{Bootstop, Sampling, SamplingUnit, SupportKind};
 use crate::distance::DistanceTree;
 use crate::likelihood::{BrlenLinkage, ScorePrecision};
 use crate::model_selection::Criterion;
+use crate::output::TreeFormat;
 use crate::search::SearchEffort;
 use crate::topology_tests::TopologyTest;
 use std::path::{Path, PathBuf};
@@ -259,6 +260,8 @@ pub(crate) struct OutputOptions {
     pub root: Option<Rooting>,
     /// Show no progress.
     pub quiet: bool,
+    /// Format in which trees are written besides Newick.
+    pub tree_format: TreeFormat,
 }
 
 /// What all analyses share of a run: its options, and the facts of the analysis.

@@ -9,11 +9,13 @@ use super::resources::Shares;
 use crate::error::{Error, Result};
 use crate::output::{CHECKPOINT, JSON, LAST_TREE, LOG};
 use crate::output::{Growing, OutputFiles, OutputKind, Part, Progress, Report, Request, pairs};
+use crate::output::{TreeFormat, write_trees};
 use crate::plan::Plan;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use std::io::Write;
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{BufReader, Write};
+use std::path::{Path, PathBuf};
 
 /// Progress, report and files of one run.
 pub(crate) struct RunRecord {
@@ -29,6 +31,8 @@ pub(crate) struct RunRecord {
     /// Results, where they are kept in memory.
     kept: Option<Vec<(OutputKind, Vec<u8>)>>,
     written: Vec<(OutputKind, PathBuf)>,
+    /// Files of trees are also written in this format.
+    tree_format: TreeFormat,
     begun: bool,
 }
 
@@ -57,6 +61,7 @@ impl RunRecord {
             files,
             kept: None,
             written: Vec::new(),
+            tree_format: plan.output.tree_format,
             begun: false,
         })
     }
@@ -74,6 +79,7 @@ impl RunRecord {
             files: OutputFiles::reserve(Request::default())?,
             kept: Some(Vec::new()),
             written: Vec::new(),
+            tree_format: TreeFormat::Newick,
             begun: true,
             failure: None,
         })
@@ -206,11 +212,27 @@ impl RunRecord {
         let path = self.files.complete(part)?;
         if !kind.is_numbered() {
             self.progress.detail_about_run(&format!("written: {}", path.display()));
-            self.written.push((kind, path));
+            self.written.push((kind, path.clone()));
         } else if !self.written.iter().any(|(written, _)| *written == kind) {
             self.written.push((kind, self.files.path(kind)));
         }
-        Ok(())
+        match kind.in_format(self.tree_format) {
+            Some((other, labels)) => self.write_again(&path, other, labels),
+            None => Ok(()),
+        }
+    }
+
+    /// Writes the trees of a Newick file in the other format, too.
+    fn write_again(&mut self, newick: &Path, kind: OutputKind, labels: &str) -> Result<()> {
+        let path = newick.display().to_string();
+        let opened = File::open(newick);
+        let opened =
+            opened.map_err(|source| Error::Io { path: path.clone(), source, writing: true })?;
+        let mut part = self.part(kind)?;
+        let reader = BufReader::new(opened);
+        let written = write_trees(reader, &path, self.tree_format, labels, &mut part)?;
+        written.map_err(|source| part.failed(source))?;
+        self.complete(part)
     }
 
     /// Writes one of several result files of a kind, numbered from 1.
@@ -291,7 +313,7 @@ impl RunRecord {
             self.written.push((LOG, self.files.path(LOG)));
         }
         // The most important ones come first.
-        self.written.sort_by_key(|(kind, _)| kind.rank());
+        self.written.sort_by_key(|(kind, _)| kind.listed());
         let names: Vec<String> =
             self.written.iter().map(|(_, path)| path.display().to_string()).collect();
         let rows: Vec<(&str, String)> = names

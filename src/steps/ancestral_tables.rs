@@ -14,7 +14,8 @@ use std::io::Write;
 
 /// The tree with names of its inner nodes.
 pub(crate) const ANCESTRAL_TREE: OutputKind =
-    OutputKind::new(20, "ancestralTree", "the best tree with names of its inner nodes");
+    OutputKind::new(20, "ancestralTree", "the best tree with names of its inner nodes")
+        .of_trees("support");
 
 /// The most likely states at inner nodes.
 pub(crate) const ANCESTRAL_STATES: OutputKind =

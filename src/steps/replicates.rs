@@ -15,7 +15,7 @@ use crate::tree::{Tree, tree_splits};
 
 /// The trees of the bootstrap replicates.
 pub(crate) const BOOTSTRAPS: OutputKind =
-    OutputKind::new(5, "bootstraps", "the trees of the bootstrap replicates");
+    OutputKind::new(5, "bootstraps", "the trees of the bootstrap replicates").of_trees("support");
 
 /// Makes the replicates' trees, starting from these models, and their file and report.
 pub(crate) fn make_replicates(session: &mut Session, models: &[Model]) -> Result<Vec<Tree>> {

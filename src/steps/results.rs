@@ -16,11 +16,12 @@ use crate::tree::{Drawing, EdgeId, NewickOptions, Tree, write_newick};
 
 /// The tree with the highest likelihood.
 pub(crate) const BEST_TREE: OutputKind =
-    OutputKind::new(0, "bestTree", "the tree with the highest likelihood");
+    OutputKind::new(0, "bestTree", "the tree with the highest likelihood").of_trees("support");
 
 /// The same without branches of no length, if it has any.
 pub(crate) const BEST_TREE_COLLAPSED: OutputKind =
-    OutputKind::new(1, "bestTreeCollapsed", "the same with polytomies for branches without length");
+    OutputKind::new(1, "bestTreeCollapsed", "the same with polytomies for branches without length")
+        .of_trees("support");
 
 /// Its model, usable as `-q` or `-m`.
 pub(crate) const BEST_MODEL: OutputKind =
@@ -28,7 +29,8 @@ pub(crate) const BEST_MODEL: OutputKind =
 
 /// The final tree of every starting tree, or every evaluated tree.
 pub(crate) const ML_TREES: OutputKind =
-    OutputKind::new(3, "mlTrees", "the final tree of every search, or every evaluated tree");
+    OutputKind::new(3, "mlTrees", "the final tree of every search, or every evaluated tree")
+        .of_trees("support");
 
 /// Log-likelihood of every site.
 pub(crate) const SITE_LH: OutputKind =
@@ -39,7 +41,8 @@ pub(crate) const BEST_PARTITION_TREES: OutputKind = OutputKind::new(
     34,
     "bestPartitionTrees",
     "the tree of each partition with its own branch lengths",
-);
+)
+.of_trees("support");
 
 /// The files of the best tree beyond those of every search and evaluation.
 pub(crate) fn outputs(plan: &Plan) -> Vec<OutputKind> {

@@ -16,7 +16,8 @@ use crate::tree::{DEFAULT_BRLEN, Tree, random_tree};
 use serde::{Deserialize, Serialize};
 
 /// The starting trees.
-pub(crate) const START_TREE: OutputKind = OutputKind::new(4, "startTree", "the starting trees");
+pub(crate) const START_TREE: OutputKind =
+    OutputKind::new(4, "startTree", "the starting trees").of_trees("support");
 
 /// A tree to begin with, and where it came from.
 #[derive(Debug, Clone, Serialize, Deserialize)]

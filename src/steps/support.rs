@@ -11,7 +11,7 @@ use crate::tree::{Drawing, Drawn, Tree};
 
 /// The tree with support values.
 pub(crate) const SUPPORT: OutputKind =
-    OutputKind::new(6, "support", "the tree with support values");
+    OutputKind::new(6, "support", "the tree with support values").of_trees("support");
 
 /// What is known about the support of a tree's branches.
 #[derive(Debug, Clone, Default)]

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 /// The consensus tree.
 pub(crate) const CONSENSUS_TREE: OutputKind =
-    OutputKind::new(9, "consensusTree", "the consensus tree");
+    OutputKind::new(9, "consensusTree", "the consensus tree").of_trees("support");
 
 /// The consensus of the trees of a file.
 #[derive(Debug, Clone, PartialEq)]

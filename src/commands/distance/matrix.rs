@@ -58,7 +58,7 @@ pub(crate) const PARTITION_DISTANCES_NPY: OutputKind = OutputKind::new(
 
 /// Trees of these distances.
 pub(crate) const DISTANCE_TREES: OutputKind =
-    OutputKind::new(18, "distanceTrees", "trees of the distances");
+    OutputKind::new(18, "distanceTrees", "trees of the distances").of_trees("support");
 
 /// What is known when the matrix is written.
 pub(crate) struct Computed {

@@ -13,7 +13,7 @@ use std::io::Write;
 
 /// The trees of the genes.
 pub(super) const GENE_TREES: OutputKind =
-    OutputKind::new(46, "geneTrees", "the tree of each gene that has one");
+    OutputKind::new(46, "geneTrees", "the tree of each gene that has one").of_trees("support");
 /// What is known of each gene.
 pub(super) const GENE_TABLE: OutputKind =
     OutputKind::new(47, "geneTable", "data, model, likelihood and remarks of each gene");

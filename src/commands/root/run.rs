@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 /// Given trees with a root.
 pub(crate) const ROOTED_TREE: OutputKind =
-    OutputKind::new(10, "rootedTree", "the given trees with a root");
+    OutputKind::new(10, "rootedTree", "the given trees with a root").of_trees("support");
 
 /// Roots for given trees.
 #[derive(Debug, Clone, PartialEq, Eq)]

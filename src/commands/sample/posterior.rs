@@ -21,7 +21,8 @@ pub(crate) const POSTERIOR_TREE: OutputKind = OutputKind::new(
     25,
     "posteriorTree",
     "the consensus of the sampled trees with posterior probabilities",
-);
+)
+.of_trees("posterior");
 
 /// The splits of the sampled trees.
 pub(crate) const POSTERIOR_SPLITS: OutputKind =
@@ -29,7 +30,8 @@ pub(crate) const POSTERIOR_SPLITS: OutputKind =
 
 /// The sampled tree with the highest posterior density.
 pub(crate) const MAP_TREE: OutputKind =
-    OutputKind::new(27, "mapTree", "the sampled tree with the highest posterior density");
+    OutputKind::new(27, "mapTree", "the sampled tree with the highest posterior density")
+        .of_trees("support");
 
 /// Sampled parameters, one file for each run.
 pub(crate) const SAMPLED_PARAMETERS: OutputKind =

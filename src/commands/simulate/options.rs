@@ -125,6 +125,7 @@ fn read(matches: &ArgMatches, reading: &mut Reading) -> clap::error::Result<Anal
         out_dir: args.out_dir,
         redo: args.redo,
         quiet: false,
+        ..OutputArgs::default()
     };
     let run = RunArgs { seed: args.seed, threads: Some("1".into()), ..RunArgs::default() };
     let plan = reading.plan(data, &run, &output, None);

@@ -29,7 +29,7 @@ pub(crate) const PARTITIONS: OutputKind =
 
 /// The tree of simulated sequences.
 pub(crate) const TRUE_TREE: OutputKind =
-    OutputKind::new(39, "trueTree", "the tree along which they were simulated");
+    OutputKind::new(39, "trueTree", "the tree along which they were simulated").of_trees("support");
 
 /// Most columns of a simulated alignment: a typing error must not exhaust the memory.
 const MAX_SITES: usize = 100_000_000;

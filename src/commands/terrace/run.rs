@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 /// Trees of the terrace.
 pub(crate) const TERRACE: OutputKind =
-    OutputKind::new(8, "terrace", "trees on the terrace of the given one");
+    OutputKind::new(8, "terrace", "trees on the terrace of the given one").of_trees("support");
 
 /// Divisions of sets of taxa after which counting ends: some seconds.
 const MOST_STEPS: u64 = 1_000_000;
