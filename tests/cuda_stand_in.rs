@@ -509,7 +509,7 @@ fn matrices(scratch: &Scratch, name: &str) -> BTreeMap<String, Vec<u8>> {
     let files = scratch.files().into_iter().filter_map(|file| {
         let kind = file.strip_prefix(&format!("{name}.mlsearch."))?.to_string();
         let bytes = std::fs::read(scratch.path().join(&file)).expect("a result");
-        (!["log", "json"].contains(&kind.as_str())).then_some((kind, bytes))
+        (!["log", "json", "html"].contains(&kind.as_str())).then_some((kind, bytes))
     });
     files.collect()
 }

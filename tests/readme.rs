@@ -108,7 +108,7 @@ fn program() -> Command {
 }
 
 /// The words with options of their own.
-const MODES: [&str; 2] = ["simulate", "gpu-selftest"];
+const MODES: [&str; 3] = ["simulate", "gpu-selftest", "report"];
 
 fn mode(name: &str) -> Command {
     let word = WORDS.iter().find(|word| word.name == name).expect("a word");
@@ -236,8 +236,10 @@ fn the_tables_of_output_files_are_those_of_the_program() {
 }
 
 /// The sources of the JSON report: every public field of a structure in them is one of the report.
-const REPORTS: [&str; 9] = [
+const REPORTS: [&str; 11] = [
+    "src/output/history.rs",
     "src/output/report.rs",
+    "src/output/overview.rs",
     "src/output/matrix.rs",
     "src/commands/compare/report.rs",
     "src/commands/genes/report.rs",
@@ -413,6 +415,9 @@ fn files_of_examples() -> Scratch {
     scratch.succeed("--support --tree best.nwk --bs-trees boots.nwk -n labelled");
     let labelled = scratch.path().join("labelled.mlsearch.support");
     std::fs::copy(labelled, scratch.path().join("support.nwk")).expect("a copy");
+    scratch.write("clades.tsv", "Gorilla,Pan\t#0072B2\tAfrican apes\nLemur_catta\tred\n");
+    let result = scratch.path().join("labelled.mlsearch.json");
+    std::fs::copy(result, scratch.path().join("run1.mlsearch.json")).expect("a copy");
     scratch
 }
 

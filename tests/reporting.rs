@@ -89,7 +89,7 @@ fn redo_leaves_nothing_of_the_run_before() {
         .assert_refused(&["NONSENSE"]);
     assert_eq!(scratch.files(), before);
     scratch.succeed(&format!("-s {} -m HKY -n a --redo --fast", primates()));
-    let left = ["bestModel", "bestTree", "json", "log", "mlTrees", "startTree"];
+    let left = ["bestModel", "bestTree", "html", "json", "log", "mlTrees", "startTree"];
     assert_eq!(scratch.files(), left.map(|kind| format!("a.mlsearch.{kind}")));
     // A command on trees replaces only its own results, and never what it reads.
     scratch.succeed("--rfdist a.mlsearch.mlTrees -n a --redo");

@@ -110,6 +110,9 @@ mod interruption;
 #[cfg(unix)]
 mod faults;
 
+// The page of a run, also as a browser shows it.
+mod page;
+
 // README.md and the guides: their tables of options, models, output files and JSON fields are those of the program, their
 // commands run, and their links lead somewhere.
 mod readme;

@@ -160,6 +160,10 @@ pub fn results(scratch: &Scratch, prefix: &str) -> BTreeMap<String, String> {
         let Some(suffix) = name.strip_prefix(&format!("{prefix}.mlsearch.")) else {
             continue;
         };
+        // The page is made of the JSON.
+        if suffix == "html" {
+            continue;
+        }
         let mut text = std::fs::read_to_string(scratch.path().join(&name)).expect("a result");
         if suffix == "json" {
             let mut report: serde_json::Value = serde_json::from_str(&text).expect("JSON");

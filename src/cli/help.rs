@@ -49,7 +49,7 @@ const OPTION_WIDTH: usize = 29;
 /// The words, a line for each, in groups.
 pub(super) fn words() -> String {
     let mut text = String::from(
-        "mlsearch WORD [OPTIONS]   help WORD: its options; help WORD --guide: its guide\n",
+        "mlsearch WORD [OPTIONS]    help WORD [--guide]    help data, run or differences\n",
     );
     let mut line = |heading: &str, word: &str, about: &str| {
         text.push_str(&format!("{heading:<11}{word:<14}{about}\n"));
@@ -61,8 +61,6 @@ pub(super) fn words() -> String {
             heading = "";
         }
     }
-    line("", "help", "of a word; data, run, differences: what words share");
-    line("", "completions", "for bash, zsh, fish and others (help --man DIR: manual)");
     text
 }
 

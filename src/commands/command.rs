@@ -3,7 +3,7 @@
 use super::Word;
 use super::words::kinds_of_analyses;
 use crate::error::Result;
-use crate::output::{CHECKPOINT, JSON, LAST_TREE, LOG, OutputKind, TreeFormat};
+use crate::output::{CHECKPOINT, JSON, LAST_TREE, LOG, OutputKind, PAGE, TreeFormat};
 use crate::plan::{Facts, Plan, Replaces};
 use crate::runtime::RunRecord;
 use crate::steps::dry_run::describe_files;
@@ -53,8 +53,13 @@ impl Analysis {
     /// The plan, once it knows the facts of the analysis.
     pub(crate) fn new(word: &Word, plan: Plan, command: Box<dyn Command>) -> Self {
         let mut facts = command.facts(&plan);
-        debug_assert!(facts.outputs.iter().all(|kind| word.outputs.contains(kind)));
-        facts.outputs.extend([LOG, JSON]);
+        debug_assert!(
+            facts.outputs.iter().all(|kind| word.outputs.contains(kind) || *kind == PAGE)
+        );
+        if !facts.leaves_no_record {
+            facts.outputs.extend([LOG, JSON]);
+            facts.outputs.extend(plan.output.page.then_some(PAGE));
+        }
         facts.replaced = match word.replaces {
             Replaces::Own => {
                 let unfinished = [CHECKPOINT, LAST_TREE];

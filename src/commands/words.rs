@@ -1,8 +1,9 @@
 //! The one table of words.
 
 use super::{
-    Word, bootstrap, compare, concordance, consensus, converge, distance, evaluate, genes,
-    gpu_selftest, resample, root, sample, search, select, simulate, start, support, terrace,
+    Word, bootstrap, compare, concordance, consensus, converge, distance, draw, evaluate, genes,
+    gpu_selftest, report, resample, root, sample, search, select, simulate, start, support,
+    terrace,
 };
 use crate::output::{OF_EVERY_RUN, OutputKind};
 use crate::plan::Replaces;
@@ -27,7 +28,9 @@ pub const WORDS: &[Word] = &[
     compare::WORD,
     consensus::WORD,
     root::WORD,
+    draw::WORD,
     search::CHECK,
+    report::WORD,
     simulate::WORD,
     gpu_selftest::WORD,
 ];

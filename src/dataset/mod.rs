@@ -2,7 +2,7 @@
 //!
 //! `load` does it, with `models` (the model of each partition) and `matrix_files`, `candidates` and `auto_type`
 //! (models that are to be selected), `site_weights`, `trees`, `identical` (sequences that a search needs only once), `invariable` (sites that
-//! are invalid under an ascertainment correction), `genes` (many alignments of one run) with `models_by_type`, `remarks` (warnings and notes about data that are accepted), and
+//! are invalid under an ascertainment correction), `genes` (many alignments of one run) with `models_by_type`, `overview` (the data at a glance), `remarks` (warnings and notes about data that are accepted), and
 //! `rooting` (where trees are to be rooted).
 
 mod auto_type;
@@ -16,6 +16,7 @@ mod load;
 mod matrix_files;
 mod models;
 mod models_by_type;
+mod overview;
 mod remarks;
 mod rooting;
 mod site_weights;
@@ -26,6 +27,7 @@ pub(crate) use distances::read_distances;
 pub(crate) use genes::{GeneSource, Genes, Opened};
 pub(crate) use identical::Identical;
 pub(crate) use load::{Loaded, load};
+pub(crate) use overview::overview;
 pub(crate) use remarks::{Remarks, list_names};
 pub(crate) use rooting::{Root, find_root};
 pub use site_weights::SiteWeights;

@@ -92,6 +92,10 @@ pub(crate) const LOG: OutputKind = OutputKind::new(90, "log", "a detailed record
 /// All results, for programs.
 pub(crate) const JSON: OutputKind = OutputKind::new(91, "json", "all results, for programs");
 
+/// The results to be looked at.
+pub(crate) const PAGE: OutputKind =
+    OutputKind::new(92, "html", "all results, to be looked at in a browser");
+
 /// What an interrupted run is resumed from; removed at its end.
 pub(crate) const CHECKPOINT: OutputKind =
     OutputKind::new(44, "checkpoint", "what the interrupted run is resumed from");
@@ -100,4 +104,4 @@ pub(crate) const CHECKPOINT: OutputKind =
 pub(crate) const LAST_TREE: OutputKind = OutputKind::new(45, "lastTree", "the best tree so far");
 
 /// What every run may leave, whatever its analysis.
-pub(crate) const OF_EVERY_RUN: [OutputKind; 4] = [LOG, JSON, CHECKPOINT, LAST_TREE];
+pub(crate) const OF_EVERY_RUN: [OutputKind; 5] = [LOG, JSON, PAGE, CHECKPOINT, LAST_TREE];

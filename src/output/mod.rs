@@ -4,13 +4,17 @@
 
 mod files;
 mod growing;
+mod history;
 mod kinds;
 mod matrix;
+mod overview;
+mod page;
 mod progress;
 mod report;
 mod status;
 mod svg;
 mod tables;
+mod tree_drawing;
 mod tree_files;
 
 pub use kinds::OutputKind;
@@ -18,8 +22,12 @@ pub use matrix::MatrixFormat;
 
 pub(crate) use files::{OutputFiles, Part, Request};
 pub(crate) use growing::Growing;
-pub(crate) use kinds::{CHECKPOINT, JSON, LAST_TREE, LOG, OF_EVERY_RUN};
+pub(crate) use kinds::{CHECKPOINT, JSON, LAST_TREE, LOG, OF_EVERY_RUN, PAGE};
 pub(crate) use matrix::{MatrixReport, MatrixTreeReport, PartitionMatrixReport};
+pub(crate) use overview::{
+    CompositionReport, GappyTaxonReport, MapReport, OverviewReport, TaxonCompositionReport,
+};
+pub(crate) use page::page_of;
 pub(crate) use progress::{Progress, Terminal};
 pub(crate) use report::{
     AgreementReport, AlignmentReport, AncestralNodeReport, BootstopTestReport, BootstoppingReport,
@@ -30,4 +38,5 @@ pub(crate) use report::{
 pub(crate) use status::Tally;
 pub(crate) use svg::{Panel, Series, draw};
 pub(crate) use tables::{pairs, table};
+pub(crate) use tree_drawing::{Clade, Shape, TreeLook, draw_tree};
 pub(crate) use tree_files::{TreeFormat, write_trees};

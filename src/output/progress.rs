@@ -5,6 +5,7 @@
 //! The *log* gets all events without times, so that its bytes depend on the computation only, except for
 //! lines that begin with [`RUN_MARKER`]: these have the command, the machine and the timings.
 
+use super::history::{History, ReachedReport};
 use super::status::{Status, Tally, format_elapsed};
 use crate::observer::{Advance, Event, Observer};
 use std::collections::VecDeque;
@@ -37,6 +38,7 @@ pub(crate) struct Progress {
     stage: Option<(String, Instant)>,
     phase: Option<(String, Instant)>,
     timings: Vec<(String, f64)>,
+    history: History,
 }
 
 impl Progress {
@@ -78,6 +80,7 @@ impl Progress {
             stage: None,
             phase: None,
             timings: Vec::new(),
+            history: History::default(),
         }
     }
 
@@ -145,6 +148,11 @@ impl Progress {
         &self.timings
     }
 
+    /// The log-likelihoods that were reached so far.
+    pub(crate) fn history(&self) -> &[ReachedReport] {
+        self.history.points()
+    }
+
     /// Time since this was made.
     pub(crate) fn elapsed(&self) -> Duration {
         self.start.elapsed()
@@ -196,6 +204,8 @@ impl Drop for Progress {
 
 impl Observer for Progress {
     fn event(&mut self, event: &Event) {
+        let stage = self.stage.as_ref().map_or("", |stage| stage.0.as_str());
+        self.history.note(event, stage, self.start);
         let line = match event {
             Event::Phase { name } => {
                 self.end_phase();

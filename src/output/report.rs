@@ -3,6 +3,8 @@
 //! Fields are in a fixed order, and numbers are written so that reading them gives the same bits.
 //! Only `command`, `run` and `timings` may differ between two runs of the same computation.
 
+use super::history::ReachedReport;
+use super::overview::OverviewReport;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use std::collections::BTreeMap;
 
@@ -75,6 +77,9 @@ pub(crate) struct AlignmentReport {
     pub patterns: usize,
     /// Share of (taxon x partition) cells without any data, weighted by the partition's length.
     pub gappyness: f64,
+    /// The data at a glance.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overview: Option<OverviewReport>,
 }
 
 /// One partition and its model.
@@ -169,6 +174,9 @@ pub(crate) struct TestedTree {
     pub tree: usize,
     /// Log-likelihood of the best tree minus that of this one.
     pub delta: f64,
+    /// Its standard error from the differences between the sites.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delta_standard_error: Option<f64>,
     /// Number of the tree with the same topology that was tested in its place, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tested_as: Option<usize>,
@@ -358,6 +366,9 @@ pub(crate) struct RunReport {
     pub backend: String,
     /// Bytes of CLVs and the buffers that belong to them.
     pub memory_bytes: u64,
+    /// The log-likelihood over time.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub log_likelihoods: Vec<ReachedReport>,
 }
 
 /// Seconds of wall time per phase, in the order they were measured; written as one JSON object.
@@ -440,8 +451,13 @@ mod tests {
         report.log_likelihood = Some(lnl);
         report.best_tree = Some("(a:0.1,'b c':0.2,c:0.3);".into());
         report.model = vec!["GTR{1/2/3/4/5/1}+FC+G4{0.5}".into()];
-        report.alignment =
-            Some(AlignmentReport { taxa: 3, sites: 10, patterns: 7, gappyness: 0.1 });
+        report.alignment = Some(AlignmentReport {
+            taxa: 3,
+            sites: 10,
+            patterns: 7,
+            gappyness: 0.1,
+            overview: None,
+        });
         report.timings.add("search", 1.5);
         report.timings.add("reading", 0.25);
         report.timings.add("search", 0.5);

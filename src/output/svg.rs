@@ -12,13 +12,40 @@ const MOST_POINTS: usize = 1000;
 const COLOURS: [&str; 7] =
     ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"];
 
+/// Dashes of the lines of a panel, so that not only their colours tell them apart.
+const DASHES: [&str; 4] =
+    ["", " stroke-dasharray=\"6 3\"", " stroke-dasharray=\"2 2\"", " stroke-dasharray=\"8 2 2 2\""];
+/// Most names of series in a panel.
+const MOST_NAMES: usize = 8;
+
+/// What a plot is on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Surface {
+    /// White, in a file of its own.
+    Paper,
+    /// A page, whose colour of text it takes.
+    Page,
+}
+
+impl Surface {
+    /// The colour of axes and text.
+    fn ink(self) -> &'static str {
+        match self {
+            Surface::Paper => "black",
+            Surface::Page => "currentColor",
+        }
+    }
+}
+
 /// Points of a panel in one colour.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Series {
     /// x and y.
     pub points: Vec<[f64; 2]>,
     /// Joined by a line.
     pub is_line: bool,
+    /// What they are, if that is to be shown.
+    pub name: String,
 }
 
 /// A pair of axes with what is drawn between them.
@@ -40,21 +67,39 @@ pub(crate) struct Panel {
 
 /// All panels, so many beside each other, under a line of text.
 pub(crate) fn draw(heading: &str, panels: &[Panel], beside: usize) -> String {
+    draw_on(Surface::Paper, heading, panels, beside)
+}
+
+/// The same on some surface.
+pub(crate) fn draw_on(surface: Surface, heading: &str, panels: &[Panel], beside: usize) -> String {
     let beside = beside.clamp(1, panels.len().max(1));
-    let top = 24.0;
+    let top = if heading.is_empty() { 0.0 } else { 24.0 };
     let width = PANEL[0] * beside as f64;
     let height = top + PANEL[1] * panels.len().div_ceil(beside) as f64;
+    let titles: Vec<&str> = panels.iter().map(|panel| panel.title.as_str()).collect();
+    let (place, ground) = match surface {
+        Surface::Paper => (
+            String::new(),
+            format!("<rect width=\"{width}\" height=\"{height}\" fill=\"white\"/>\n"),
+        ),
+        Surface::Page => {
+            let label = escaped(&titles.join(", "));
+            (format!(" class=\"plot\" role=\"img\" aria-label=\"{label}\""), String::new())
+        }
+    };
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
-         font-family=\"sans-serif\" font-size=\"11\">\n<rect width=\"{width}\" height=\"{height}\" fill=\"white\"/>\n\
-         <text x=\"8\" y=\"16\" font-size=\"13\">{}</text>\n",
-        escaped(heading)
+         font-family=\"sans-serif\" font-size=\"11\"{place}>\n{ground}"
     );
+    if !heading.is_empty() {
+        let heading = escaped(heading);
+        put(&mut svg, format_args!("<text x=\"8\" y=\"16\" font-size=\"13\">{heading}</text>"));
+    }
     for (number, panel) in panels.iter().enumerate() {
         let x = PANEL[0] * (number % beside) as f64;
         let y = top + PANEL[1] * (number / beside) as f64;
         svg.push_str(&format!("<g transform=\"translate({x} {y})\">\n"));
-        panel.draw(&mut svg);
+        panel.draw(surface, &mut svg);
         svg.push_str("</g>\n");
     }
     svg.push_str("</svg>\n");
@@ -78,7 +123,8 @@ impl Panel {
         })
     }
 
-    fn draw(&self, svg: &mut String) {
+    fn draw(&self, surface: Surface, svg: &mut String) {
+        let ink = surface.ink();
         let ranges = self.ranges();
         let [left, top, right, bottom] = MARGINS;
         let [x_end, y_end] = [PANEL[0] - right, PANEL[1] - bottom];
@@ -92,9 +138,14 @@ impl Panel {
         let frame = format!("x=\"{left}\" y=\"{top}\" height=\"{height}\"");
         if let Some(until) = self.grey_until {
             let grey = share(0, until).clamp(0.0, 1.0) * width;
-            put(svg, format_args!("<rect {frame} width=\"{grey:.2}\" fill=\"#eeeeee\"/>"));
+            put(
+                svg,
+                format_args!(
+                    "<rect {frame} width=\"{grey:.2}\" fill=\"#888888\" fill-opacity=\"0.15\"/>"
+                ),
+            );
         }
-        put(svg, format_args!("<rect {frame} width=\"{width}\" fill=\"none\" stroke=\"black\"/>"));
+        put(svg, format_args!("<rect {frame} width=\"{width}\" fill=\"none\" stroke=\"{ink}\"/>"));
         let title = escaped(&self.title);
         put(svg, format_args!("<text x=\"{left}\" y=\"{}\">{title}</text>", top - 8.0));
         let label = escaped(&self.x_label);
@@ -110,7 +161,7 @@ impl Panel {
             put(
                 svg,
                 format_args!(
-                    "<path d=\"M{at:.2} {y_end}v4\" stroke=\"black\"/><text x=\"{at:.2}\" y=\"{}\" \
+                    "<path d=\"M{at:.2} {y_end}v4\" stroke=\"{ink}\"/><text x=\"{at:.2}\" y=\"{}\" \
                      text-anchor=\"middle\">{tick}</text>",
                     y_end + 16.0
                 ),
@@ -121,7 +172,7 @@ impl Panel {
             put(
                 svg,
                 format_args!(
-                    "<path d=\"M{left} {at:.2}h-4\" stroke=\"black\"/><text x=\"{}\" y=\"{:.2}\" \
+                    "<path d=\"M{left} {at:.2}h-4\" stroke=\"{ink}\"/><text x=\"{}\" y=\"{:.2}\" \
                      text-anchor=\"end\">{tick}</text>",
                     left - 7.0,
                     at + 4.0
@@ -140,7 +191,11 @@ impl Panel {
                 ),
             );
         }
-        for (series, colour) in self.series.iter().zip(COLOURS.iter().cycle()) {
+        let looks = COLOURS.iter().cycle().zip(DASHES.iter().cycle());
+        for (series, (colour, dashes)) in self.series.iter().zip(looks) {
+            let colour = if *colour == "#000000" { ink } else { colour };
+            // On paper, lines have always been solid.
+            let dashes = if surface == Surface::Page { dashes } else { "" };
             let step = match series.is_line {
                 true => series.points.len().div_ceil(MOST_POINTS).max(1),
                 false => 1,
@@ -152,7 +207,9 @@ impl Panel {
                 let path = path.join(" ");
                 put(
                     svg,
-                    format_args!("<polyline points=\"{path}\" fill=\"none\" stroke=\"{colour}\"/>"),
+                    format_args!(
+                        "<polyline points=\"{path}\" fill=\"none\" stroke=\"{colour}\"{dashes}/>"
+                    ),
                 );
             } else {
                 for [x, y] in places {
@@ -164,6 +221,31 @@ impl Panel {
                     );
                 }
             }
+        }
+        self.draw_names(surface, svg, [x_end, y_end]);
+    }
+
+    /// The names of the series with pieces of their lines, in the lower right corner.
+    fn draw_names(&self, surface: Surface, svg: &mut String, [x_end, y_end]: [f64; 2]) {
+        let looks = COLOURS.iter().cycle().zip(DASHES.iter().cycle());
+        let named = self.series.iter().zip(looks).filter(|(series, _)| !series.name.is_empty());
+        let named: Vec<_> = named.take(MOST_NAMES).collect();
+        if named.len() < 2 {
+            return;
+        }
+        for (place, (series, (colour, dashes))) in named.iter().enumerate() {
+            let colour = if **colour == "#000000" { surface.ink() } else { colour };
+            let y = y_end - 8.0 - 14.0 * (named.len() - 1 - place) as f64;
+            let (x, name) = (x_end - 34.0, escaped(&series.name));
+            put(
+                svg,
+                format_args!(
+                    "<path d=\"M{x:.2} {:.2}h26\" stroke=\"{colour}\" stroke-width=\"2\"{dashes}/><text x=\"{:.2}\" \
+                     y=\"{y:.2}\" text-anchor=\"end\">{name}</text>",
+                    y - 4.0,
+                    x - 6.0
+                ),
+            );
         }
     }
 }
@@ -189,7 +271,7 @@ fn ticks([from, to]: [f64; 2]) -> Vec<f64> {
 }
 
 /// Text in which nothing is taken for markup.
-fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
@@ -211,8 +293,12 @@ mod tests {
 
     #[test]
     fn a_plot_is_well_formed_and_its_points_are_inside() {
-        let line = Series { points: vec![[0.0, 2.0], [1.0, 4.0], [2.0, f64::NAN]], is_line: true };
-        let dots = Series { points: vec![[0.5, 3.0]], is_line: false };
+        let line = Series {
+            points: vec![[0.0, 2.0], [1.0, 4.0], [2.0, f64::NAN]],
+            is_line: true,
+            ..Series::default()
+        };
+        let dots = Series { points: vec![[0.5, 3.0]], is_line: false, ..Series::default() };
         let panel = Panel {
             title: "r(A<->C) & \"more\"".to_string(),
             series: vec![line, dots],

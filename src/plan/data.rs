@@ -3,6 +3,7 @@
 use super::options::DataOptions;
 use super::reading::Reading;
 use super::refusals::Refusals;
+use super::values::Switch;
 use crate::likelihood::BrlenLinkage;
 use crate::model_selection::Criterion;
 use clap::{Args, ValueEnum};
@@ -13,15 +14,6 @@ const DATA: &str = "Data and model";
 /// The refusal of a command without a model.
 pub(crate) const NO_MODEL: &str =
     "no model: give -m MODEL, for example -m GTR+G, or -m auto to have one selected";
-
-/// "on" or "off".
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Switch {
-    /// Yes.
-    On,
-    /// No.
-    Off,
-}
 
 /// Spellings of information criteria.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

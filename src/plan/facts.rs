@@ -22,6 +22,8 @@ pub(crate) struct Facts {
     pub(crate) needs: Needs,
     /// What it computes.
     pub(crate) workload: Workload,
+    /// It leaves neither a log nor a JSON file: its input is the record of another run.
+    pub(crate) leaves_no_record: bool,
     /// Names and values of its own options that determine the results.
     pub(crate) identity: Vec<(&'static str, String)>,
 }

@@ -2,6 +2,7 @@
 
 use super::options::OutputOptions;
 use super::refusals::Refusals;
+use super::values::Switch;
 use crate::input::{STANDARD_INPUT, name_of};
 use crate::output::TreeFormat;
 use clap::Args;
@@ -42,6 +43,11 @@ pub(crate) struct OutputArgs {
     /// In files with .nex or .xml at the end of their names, beside those in Newick format.
     #[arg(long, value_enum, ignore_case = true, default_value = "newick", value_name = "newick|nexus|phyloxml", hide_possible_values = true, help_heading = OUTPUT, hide_short_help = true)]
     pub tree_format: TreeFormat,
+    /// on or off: the page PREFIX.mlsearch.html [default: on]
+    ///
+    /// All results in one file, to be looked at in a browser.
+    #[arg(long, value_name = "on|off", hide_short_help = true, help_heading = OUTPUT)]
+    pub report: Option<Switch>,
 }
 
 impl OutputArgs {
@@ -56,6 +62,7 @@ impl OutputArgs {
             root: None,
             quiet: self.quiet,
             tree_format: self.tree_format,
+            page: self.report != Some(Switch::Off),
         }
     }
 }

@@ -13,7 +13,7 @@ mod reading;
 mod refusals;
 mod values;
 
-pub(crate) use data::{AutoCriterion, DataArgs, ModelIs, NO_MODEL, Switch, not_used};
+pub(crate) use data::{AutoCriterion, DataArgs, ModelIs, NO_MODEL, not_used};
 pub(crate) use facts::{
     Facts, IdenticalSequences, LEAST_TAXA_OF_REPLICATES, MemoryPlan, Needs, Replaces, Workload,
 };
@@ -27,6 +27,6 @@ pub(crate) use options::{
 pub(crate) use reading::{Reading, Said};
 pub(crate) use refusals::Refusals;
 pub(crate) use values::{
-    MAX_COUNT, parse_consensus_rule, parse_count, parse_gpus, parse_seed, parse_tree_metrics,
-    parse_trees,
+    MAX_COUNT, Switch, parse_consensus_rule, parse_count, parse_gpus, parse_seed,
+    parse_tree_metrics, parse_trees,
 };

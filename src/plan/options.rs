@@ -262,6 +262,8 @@ pub(crate) struct OutputOptions {
     pub quiet: bool,
     /// Format in which trees are written besides Newick.
     pub tree_format: TreeFormat,
+    /// Write the results as a page, too.
+    pub page: bool,
 }
 
 /// What all analyses share of a run: its options, and the facts of the analysis.

@@ -8,7 +8,17 @@ use crate::likelihood::ScorePrecision;
 use crate::likelihood::select::{ENGINE_OF_GPUS, INSTRUCTION_SETS, engine_names};
 use crate::tree::ConsensusRule;
 use crate::tree_distance::TreeMetric;
+use clap::ValueEnum;
 use std::path::{Path, PathBuf};
+
+/// "on" or "off".
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Switch {
+    /// Yes.
+    On,
+    /// No.
+    Off,
+}
 
 /// The seed of all random numbers, or of the resampling.
 pub(crate) fn parse_seed(text: &str) -> Result<u64, String> {

@@ -7,9 +7,11 @@ use super::job_context::JobContext;
 use super::jobs::Jobs;
 use super::resources::Shares;
 use crate::error::{Error, Result};
-use crate::output::{CHECKPOINT, JSON, LAST_TREE, LOG};
+use crate::observer::{Event, Observer};
+use crate::output::{CHECKPOINT, JSON, LAST_TREE, LOG, PAGE, page_of};
 use crate::output::{Growing, OutputFiles, OutputKind, Part, Progress, Report, Request, pairs};
 use crate::output::{TreeFormat, write_trees};
+use crate::panics::caught;
 use crate::plan::Plan;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -292,6 +294,19 @@ impl RunRecord {
         }
     }
 
+    /// Writes the page of a JSON report. The results are there without it: nothing that goes wrong is an error of the run.
+    fn write_page(&mut self, report: &str) {
+        let written = caught(|| {
+            let page = page_of(report).map_err(Error::Failed)?;
+            self.write(PAGE, &page)
+        });
+        if let Err(error) = written {
+            let path = self.files.path(PAGE);
+            let message = format!("'{}' is not written: {error}", path.display());
+            self.progress.event(&Event::Warning(message));
+        }
+    }
+
     /// Writes the report, lists the files that were written, and ends the log.
     ///
     /// # Errors
@@ -303,11 +318,15 @@ impl RunRecord {
         for (stage, seconds) in self.progress.timings().to_vec() {
             self.report.timings.add(&stage, seconds);
         }
+        self.report.run.log_likelihoods = self.progress.history().to_vec();
         let elapsed = self.progress.elapsed().as_secs_f64();
         self.report.timings.add("total", elapsed);
         if kinds.contains(&JSON) {
             let report = self.report.to_json();
             self.write(JSON, &report)?;
+            if kinds.contains(&PAGE) {
+                self.write_page(&report);
+            }
         }
         if kinds.contains(&LOG) {
             self.written.push((LOG, self.files.path(LOG)));

@@ -6,7 +6,7 @@ use super::jobs::Jobs;
 use super::record::RunRecord;
 use super::resources::Resources;
 use crate::alphabet::DataType;
-use crate::dataset::{Identical, Loaded, Remarks, load};
+use crate::dataset::{Identical, Loaded, Remarks, load, overview};
 use crate::error::Result;
 use crate::likelihood::select::why_slow;
 use crate::likelihood::{BrlenLinkage, Evaluator};
@@ -82,6 +82,7 @@ impl<'a> Session<'a> {
             sites: loaded.num_sites,
             patterns: loaded.num_patterns(),
             gappyness: loaded.gappyness,
+            overview: Some(overview(&loaded)),
         });
         let engine = resources.engine();
         report.run.threads = resources.threads();

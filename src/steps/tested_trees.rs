@@ -86,7 +86,8 @@ pub(crate) fn deliver_tests(
     let data = SiteLikelihoods::new(&patterns, &of_trees);
     let replicates = plan.tests.replicates;
     let verdicts = with_threads(plan, || test_topologies(&data, tests, replicates, plan.seed));
-    let highest = lnls[best_of(outcomes)];
+    let best = best_of(outcomes);
+    let highest = lnls[best];
     let rows: Vec<Row> = (0..outcomes.len())
         .map(|tree| {
             let representative = represented[tree];
@@ -96,6 +97,7 @@ pub(crate) fn deliver_tests(
                 source: &outcomes[tree].source,
                 lnl: lnls[tree],
                 delta: highest - lnls[tree],
+                delta_error: standard_error(&patterns, &outcomes[best], &outcomes[tree]),
                 tested_as: (representative != tree).then_some(representative),
                 verdicts: verdicts.iter().map(|of_test| of_test[place]).collect(),
             }
@@ -111,12 +113,30 @@ pub(crate) fn deliver_tests(
     session.record.write(TOPOLOGY_TESTS, &file)
 }
 
+/// Standard error of the difference between the log-likelihoods of two trees, by that between their differences at the sites
+/// (Kishino & Hasegawa 1989).
+fn standard_error(patterns: &[&Patterns], best: &Outcome, other: &Outcome) -> Option<f64> {
+    let (best, other) = (best.pattern_lnls.as_deref()?, other.pattern_lnls.as_deref()?);
+    let (mut number, mut sum, mut squares) = (0.0, 0.0, 0.0);
+    for ((patterns, best), other) in patterns.iter().zip(best).zip(other) {
+        for ((&weight, a), b) in patterns.weights.iter().zip(best).zip(other) {
+            let (weight, difference) = (f64::from(weight), a - b);
+            number += weight;
+            sum += weight * difference;
+            squares += weight * difference * difference;
+        }
+    }
+    let variance = (squares - sum * sum / number) * number / (number - 1.0);
+    (number > 1.0).then(|| variance.max(0.0).sqrt())
+}
+
 /// One tree and what the tests say of it; trees are counted from 0.
 struct Row<'a> {
     tree: usize,
     source: &'a str,
     lnl: f64,
     delta: f64,
+    delta_error: Option<f64>,
     tested_as: Option<usize>,
     verdicts: Vec<Verdict>,
 }
@@ -131,6 +151,7 @@ impl Row<'_> {
         TestedTree {
             tree: self.tree + 1,
             delta: self.delta,
+            delta_standard_error: self.delta_error,
             tested_as: self.tested_as.map(|tree| tree + 1),
             tests: tests
                 .iter()
@@ -221,6 +242,7 @@ mod tests {
             source: "t",
             lnl,
             delta: -10.0 - lnl,
+            delta_error: None,
             tested_as,
             verdicts,
         };

@@ -36,14 +36,15 @@ Examples:
 
 Guides (mlsearch help WORD --guide): search, select, genes, start, distance,
   sample, bootstrap, support, concordance, terrace, evaluate, compare,
-  consensus, root, simulate, gpu-selftest, data, run, differences
+  consensus, root, draw, report, simulate, gpu-selftest, data, run, differences
 
 Exit codes: 0 success, 1 failure, 2 command line or input refused.";
 
 const ABOUT: &str = "\
 Finds maximum-likelihood phylogenetic trees from alignments of one or many genes with missing data.
 
-All options of all analyses. mlsearch alone lists the words for analyses, and mlsearch help WORD has the options of one. The option \
+All options of all analyses. mlsearch alone lists the words for analyses, and mlsearch help WORD has the options of one; mlsearch completions \
+SHELL prints completions for a shell, and mlsearch help --man DIR writes a manual. The option \
 letters of RAxML and the long option names of RAxML-NG keep their meaning. An option that is not supported is refused, with the \
 corrected command where there is one.";
 

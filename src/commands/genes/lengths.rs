@@ -104,7 +104,7 @@ impl Lengths {
     /// second colour.
     pub(super) fn draw(&self) -> String {
         let panel = |(data_type, name): (usize, &String)| {
-            let mut series = [false, true].map(|_| Series { points: Vec::new(), is_line: false });
+            let mut series = [false, true].map(|_| Series::default());
             for &measured in self.genes.iter().flatten().filter(|one| one.data_type == data_type) {
                 let is_far = self.far_out(measured).iter().any(Option::is_some);
                 series[usize::from(is_far)].points.push(measured.values.map(libm::log10));

@@ -180,6 +180,8 @@ fn read(matches: &ArgMatches, reading: &mut Reading) -> clap::error::Result<Anal
     }
     let collapse = args.collapse(&plan, refusals);
     let shard = args.shard.as_deref().and_then(|text| parse_shard(text, refusals));
+    // A page of some of the genes: --merge makes that of all.
+    plan.output.page &= shard.is_none();
     if shard.is_some() && args.gcf_tree.is_some() {
         refusals.add("--gcf-tree compares all genes: give it with --merge, not with --shard");
     }

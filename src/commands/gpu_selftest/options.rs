@@ -2,7 +2,7 @@
 
 use super::run::GpuSelftest;
 use crate::commands::{Analysis, Group, Word, guide};
-use crate::plan::{DataOptions, OutputArgs, Reading, RunArgs, parse_gpus};
+use crate::plan::{DataOptions, OutputArgs, Reading, RunArgs, Switch, parse_gpus};
 use clap::{ArgMatches, Args, FromArgMatches};
 use std::path::PathBuf;
 
@@ -44,7 +44,13 @@ fn read(matches: &ArgMatches, reading: &mut Reading) -> clap::error::Result<Anal
         (None, None) => Some("gpu-selftest".to_string()),
         _ => args.name,
     };
-    let output = OutputArgs { name, prefix: args.prefix, redo: args.redo, ..OutputArgs::default() };
+    let output = OutputArgs {
+        name,
+        prefix: args.prefix,
+        redo: args.redo,
+        report: Some(Switch::Off),
+        ..OutputArgs::default()
+    };
     let run = RunArgs { threads: Some("1".into()), ..RunArgs::default() };
     let mut plan = reading.plan(DataOptions::default(), &run, &output, None);
     plan.run.gpus = reading.refusals.or(parse_gpus(args.gpu.as_deref()), 0);

@@ -19,7 +19,7 @@ pub(crate) fn draw_traces(
         columns.iter().zip(generations).map(move |(columns, generations)| {
             let values = generations.iter().zip(&columns[column]);
             let points = values.map(|(generation, value)| [*generation as f64, *value]).collect();
-            Series { points, is_line: true }
+            Series { points, is_line: true, ..Series::default() }
         })
     };
     // The way from the starting tree would leave no room for the rest.
@@ -55,7 +55,11 @@ pub(crate) fn draw_splits(splits: &[SplitSummary]) -> String {
             title: format!("run {}", run + 1),
             x_label: "run 1".to_string(),
             least_range: Some([[0.0, 1.0]; 2]),
-            series: vec![Series { points: splits.iter().map(point).collect(), is_line: false }],
+            series: vec![Series {
+                points: splits.iter().map(point).collect(),
+                is_line: false,
+                ..Series::default()
+            }],
             dashed: Some([[0.0, 0.0], [1.0, 1.0]]),
             ..Panel::default()
         }
@@ -71,7 +75,7 @@ pub(crate) fn draw_asdsf(asdsf: &[[f64; 2]], good: f64) -> String {
         title: format!("dashed: {good}"),
         x_label: "generation".to_string(),
         least_range: Some([[0.0, end], [0.0, 2.0 * good]]),
-        series: vec![Series { points: asdsf.to_vec(), is_line: true }],
+        series: vec![Series { points: asdsf.to_vec(), is_line: true, ..Series::default() }],
         dashed: Some([[0.0, good], [end, good]]),
         ..Panel::default()
     };

@@ -3,7 +3,9 @@
 use super::run::Simulate;
 use super::run::{ALIGNMENT, PARTITIONS, TRUE_TREE};
 use crate::commands::{Analysis, Group, Word, guide};
-use crate::plan::{DataOptions, OutputArgs, Reading, RunArgs, TreeSource, parse_seed, parse_trees};
+use crate::plan::{
+    DataOptions, OutputArgs, Reading, RunArgs, Switch, TreeSource, parse_seed, parse_trees,
+};
 use clap::{ArgMatches, Args, FromArgMatches};
 use std::path::PathBuf;
 
@@ -125,6 +127,7 @@ fn read(matches: &ArgMatches, reading: &mut Reading) -> clap::error::Result<Anal
         out_dir: args.out_dir,
         redo: args.redo,
         quiet: false,
+        report: Some(Switch::Off),
         ..OutputArgs::default()
     };
     let run = RunArgs { seed: args.seed, threads: Some("1".into()), ..RunArgs::default() };

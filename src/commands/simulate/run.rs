@@ -270,6 +270,7 @@ fn describe(
         sites: num_sites,
         patterns: num_patterns,
         gappyness,
+        overview: None,
     });
     record.progress.result(&format!(
         "{} taxa, {num_sites} sites, {} partitions, gappyness {:.1} %\n",

@@ -1,0 +1,7 @@
+//! A tree drawn for a publication.
+
+mod clades;
+mod options;
+mod run;
+
+pub(crate) use options::WORD;

@@ -1,0 +1,8 @@
+//! A tree as SVG for a publication. Its layout is that of the page of a run (`src/output/page/tree.js`), which a test compares.
+
+mod layout;
+mod letters;
+mod svg_tree;
+
+pub(crate) use layout::Shape;
+pub(crate) use svg_tree::{Clade, TreeLook, draw_tree};
