@@ -182,3 +182,54 @@ fn trees_are_written_in_other_formats_beside_newick() {
     let found = results(&scratch, "s");
     assert!(found["posteriorTree.nex"].contains("[&posterior="), "{}", found["posteriorTree.nex"]);
 }
+
+/// Runs a script of commands, in which a link to mlsearch has this name.
+fn run_script(scratch: &Scratch, program: &str, lines: &[&str]) {
+    let link = scratch.path().join(program);
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_mlsearch"), link).expect("a link");
+    let script = lines.join(" &&\n");
+    let mut shell = std::process::Command::new("sh");
+    let path = format!("{}:/usr/bin:/bin", scratch.path().display());
+    let ran = shell.args(["-c", &script]).current_dir(scratch.path()).env("PATH", path).output();
+    let ran = ran.expect("a shell");
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+}
+
+#[cfg(unix)]
+#[test]
+fn pipelines_of_other_programs_find_their_files() {
+    let scratch = Scratch::new();
+    let data =
+        "6 9\na  ACGTACGTA\nb  ACGTACGAA\nc  ACGAACGAC\nd  ACCAACGAC\ne  TCCAACGAC\nf  TCCAACGTC\n";
+    scratch.write("a.phy", data);
+    run_script(
+        &scratch,
+        "raxmlHPC",
+        &[
+            "raxmlHPC -s a.phy -m GTRGAMMA -p 1 -n T1",
+            "raxmlHPC -s a.phy -m GTRGAMMA -p 1 -b 1 -# 10 -n T2",
+            "raxmlHPC -f b -m GTRGAMMA -t RAxML_bestTree.T1 -z RAxML_bootstrap.T2 -n T3",
+        ],
+    );
+    let read = |name: &str| std::fs::read_to_string(scratch.path().join(name)).expect("a file");
+    assert_eq!(read("RAxML_bestTree.T1"), read("T1.mlsearch.bestTree"));
+    assert_eq!(read("RAxML_bootstrap.T2").lines().count(), 10);
+    assert_eq!(read("RAxML_bipartitions.T3"), read("T3.mlsearch.support"));
+    assert!(read("T1.mlsearch.log").starts_with(&read("RAxML_info.T1")));
+    scratch.run("search -s a.phy -m JC -n T1 --names raxml").assert_refused(&["RAxML_bestTree.T1"]);
+    run_script(
+        &scratch,
+        "raxml-ng",
+        &[
+            "raxml-ng --search --msa a.phy --model GTR+G --prefix x --seed 1",
+            "raxml-ng --bootstrap --msa a.phy --model GTR+G --prefix y --bs-trees 10 --seed 1",
+            "raxml-ng --support --tree x.raxml.bestTree --bs-trees y.raxml.bootstraps --prefix z",
+        ],
+    );
+    assert_eq!(read("x.raxml.bestModel"), read("x.mlsearch.bestModel"));
+    assert_eq!(read("z.raxml.support"), read("z.mlsearch.support"));
+    assert!(read("z.mlsearch.log").starts_with(&read("z.raxml.log")));
+    // With `--redo` nothing of the earlier run remains.
+    scratch.succeed("search -s a.phy -m JC --prefix x --redo");
+    assert!(!scratch.files().contains(&"x.raxml.bestTree".to_string()), "{:?}", scratch.files());
+}

@@ -3,7 +3,7 @@
 use super::Word;
 use super::words::kinds_of_analyses;
 use crate::error::Result;
-use crate::output::{CHECKPOINT, JSON, LAST_TREE, LOG, OutputKind, PAGE, TreeFormat};
+use crate::output::{CHECKPOINT, JSON, LAST_TREE, LOG, Names, OutputKind, PAGE, TreeFormat};
 use crate::plan::{Facts, Plan, Replaces};
 use crate::runtime::RunRecord;
 use crate::steps::dry_run::describe_files;
@@ -49,6 +49,11 @@ fn in_format(kinds: &[OutputKind], format: TreeFormat) -> Vec<OutputKind> {
     others.map(|(kind, _)| kind).collect()
 }
 
+/// The files that have the content of these with the name of another program.
+fn named_as(kinds: &[OutputKind], names: Names) -> Vec<OutputKind> {
+    kinds.iter().filter_map(|kind| kind.with_name_of(names)).collect()
+}
+
 impl Analysis {
     /// The plan, once it knows the facts of the analysis.
     pub(crate) fn new(word: &Word, plan: Plan, command: Box<dyn Command>) -> Self {
@@ -67,11 +72,15 @@ impl Analysis {
             }
             Replaces::AllOfAnalyses => kinds_of_analyses(),
         };
-        // Of an earlier run, whatever its format of trees was.
+        // Of an earlier run, whatever its format of trees and its names were.
         let formats = [TreeFormat::Nexus, TreeFormat::PhyloXml];
         let others = formats.map(|format| in_format(&facts.replaced, format));
-        facts.replaced.extend(others.concat());
-        facts.outputs.extend(in_format(&facts.outputs, plan.output.tree_format));
+        let programs = [Names::Raxml, Names::RaxmlNg];
+        let named = programs.map(|names| named_as(&facts.replaced, names));
+        facts.replaced.extend(others.into_iter().chain(named).flatten());
+        let others = in_format(&facts.outputs, plan.output.tree_format);
+        let named = named_as(&facts.outputs, plan.output.names);
+        facts.outputs.extend(others.into_iter().chain(named));
         let facts = if plan.is_check { facts.of_check() } else { facts };
         Analysis { plan: Plan { facts, ..plan }, command }
     }

@@ -239,6 +239,9 @@ impl OutputFiles {
 
     /// Path of one kind.
     pub(crate) fn path(&self, kind: OutputKind) -> PathBuf {
+        if let Some((names, word)) = kind.name_of_other() {
+            return names.path(&self.request.prefix, word);
+        }
         let mut path = self.request.prefix.clone().into_os_string();
         path.push(format!("{}.", whole_file::MARK));
         path.push(kind.suffix());

@@ -1,5 +1,6 @@
 //! The kinds of output files: their names, and what is in them. Each is declared by the analysis or the step that writes it.
 
+use super::names::Names;
 use super::tree_files::TreeFormat;
 
 /// One kind of output file.
@@ -13,9 +14,11 @@ pub struct OutputKind {
     /// What the numbers at inner nodes are, of files of trees in Newick format.
     labels: Option<&'static str>,
     format: TreeFormat,
+    /// Whose name the file has.
+    names: Names,
 }
 
-/// Distance of the ranks of a file and of the same in another format.
+/// Distance of the ranks of a file and of the same in another format, or with another name.
 const RANKS: u16 = 1000;
 
 impl PartialEq for OutputKind {
@@ -30,7 +33,8 @@ impl OutputKind {
     /// A kind with its rank; what follows `PREFIX.mlsearch.`; and its content, as a user reads it.
     pub(crate) const fn new(rank: u16, suffix: &'static str, content: &'static str) -> Self {
         let format = TreeFormat::Newick;
-        OutputKind { rank, suffix, content, is_numbered: false, labels: None, format }
+        let names = Names::Mlsearch;
+        OutputKind { rank, suffix, content, is_numbered: false, labels: None, format, names }
     }
 
     /// The same if there are several files, with numbers from 1 in the place of `N`.
@@ -53,6 +57,24 @@ impl OutputKind {
         let rank = self.rank + number * RANKS;
         let other = OutputKind { rank, content, format, labels: None, ..self };
         self.labels.map(|labels| (other, labels))
+    }
+
+    /// The kind of the file that has the same content with the name that another program gives it, if it does.
+    pub(crate) fn with_name_of(self, names: Names) -> Option<Self> {
+        let (number, content) = match names {
+            Names::Mlsearch => return None,
+            Names::Raxml => (3, "the same with RAxML's name"),
+            Names::RaxmlNg => (4, "the same with RAxML-NG's name"),
+        };
+        let is_own = self.names == Names::Mlsearch && self.format == TreeFormat::Newick;
+        let is_named = is_own && names.word(self.suffix).is_some();
+        let rank = self.rank + number * RANKS;
+        is_named.then_some(OutputKind { rank, content, names, labels: None, ..self })
+    }
+
+    /// Whose name the file has, and the word for its content in this.
+    pub(super) fn name_of_other(self) -> Option<(Names, &'static str)> {
+        self.names.word(self.suffix).map(|word| (self.names, word))
     }
 
     /// Where it is listed: beside the same in another format.

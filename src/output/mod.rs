@@ -7,6 +7,7 @@ mod growing;
 mod history;
 mod kinds;
 mod matrix;
+mod names;
 mod overview;
 mod page;
 mod progress;
@@ -24,6 +25,7 @@ pub(crate) use files::{OutputFiles, Part, Request};
 pub(crate) use growing::Growing;
 pub(crate) use kinds::{CHECKPOINT, JSON, LAST_TREE, LOG, OF_EVERY_RUN, PAGE};
 pub(crate) use matrix::{MatrixReport, MatrixTreeReport, PartitionMatrixReport};
+pub(crate) use names::Names;
 pub(crate) use overview::{
     CompositionReport, GappyTaxonReport, MapReport, OverviewReport, TaxonCompositionReport,
 };

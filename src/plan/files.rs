@@ -4,7 +4,7 @@ use super::options::OutputOptions;
 use super::refusals::Refusals;
 use super::values::Switch;
 use crate::input::{STANDARD_INPUT, name_of};
-use crate::output::TreeFormat;
+use crate::output::{Names, TreeFormat};
 use clap::Args;
 use std::path::{Path, PathBuf};
 
@@ -48,6 +48,12 @@ pub(crate) struct OutputArgs {
     /// All results in one file, to be looked at in a browser.
     #[arg(long, value_name = "on|off", hide_short_help = true, help_heading = OUTPUT)]
     pub report: Option<Switch>,
+    /// Write results also with the names of RAxML or RAxML-NG
+    ///
+    /// RAxML_bestTree.NAME, or PATH.raxml.bestTree, beside NAME.mlsearch.bestTree [default: mlsearch; of a link called
+    /// raxmlHPC or raxml-ng the names of that program].
+    #[arg(long, value_enum, ignore_case = true, default_value = "mlsearch", value_name = "mlsearch|raxml|raxml-ng", hide_default_value = true, hide_possible_values = true, help_heading = OUTPUT, hide_short_help = true)]
+    pub names: Names,
 }
 
 impl OutputArgs {
@@ -63,6 +69,7 @@ impl OutputArgs {
             quiet: self.quiet,
             tree_format: self.tree_format,
             page: self.report != Some(Switch::Off),
+            names: self.names,
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::bootstrap::{Bootstop, Sampling, SamplingUnit, SupportKind};
 use crate::distance::DistanceTree;
 use crate::likelihood::{BrlenLinkage, ScorePrecision};
 use crate::model_selection::Criterion;
-use crate::output::TreeFormat;
+use crate::output::{Names, TreeFormat};
 use crate::search::SearchEffort;
 use crate::topology_tests::TopologyTest;
 use std::path::{Path, PathBuf};
@@ -264,6 +264,8 @@ pub(crate) struct OutputOptions {
     pub tree_format: TreeFormat,
     /// Write the results as a page, too.
     pub page: bool,
+    /// Whose names results have besides their own.
+    pub names: Names,
 }
 
 /// What all analyses share of a run: its options, and the facts of the analysis.

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::observer::{Event, Observer};
 use crate::output::{CHECKPOINT, JSON, LAST_TREE, LOG, PAGE, page_of};
 use crate::output::{Growing, OutputFiles, OutputKind, Part, Progress, Report, Request, pairs};
-use crate::output::{TreeFormat, write_trees};
+use crate::output::{Names, TreeFormat, write_trees};
 use crate::panics::caught;
 use crate::plan::Plan;
 use serde::Serialize;
@@ -35,6 +35,8 @@ pub(crate) struct RunRecord {
     written: Vec<(OutputKind, PathBuf)>,
     /// Files of trees are also written in this format.
     tree_format: TreeFormat,
+    /// Results are also written with these names.
+    names: Names,
     begun: bool,
 }
 
@@ -64,6 +66,7 @@ impl RunRecord {
             kept: None,
             written: Vec::new(),
             tree_format: plan.output.tree_format,
+            names: plan.output.names,
             begun: false,
         })
     }
@@ -82,6 +85,7 @@ impl RunRecord {
             kept: Some(Vec::new()),
             written: Vec::new(),
             tree_format: TreeFormat::Newick,
+            names: Names::Mlsearch,
             begun: true,
             failure: None,
         })
@@ -218,10 +222,23 @@ impl RunRecord {
         } else if !self.written.iter().any(|(written, _)| *written == kind) {
             self.written.push((kind, self.files.path(kind)));
         }
-        match kind.in_format(self.tree_format) {
-            Some((other, labels)) => self.write_again(&path, other, labels),
+        if let Some((other, labels)) = kind.in_format(self.tree_format) {
+            self.write_again(&path, other, labels)?;
+        }
+        match kind.with_name_of(self.names) {
+            Some(other) => self.copy(&path, other),
             None => Ok(()),
         }
+    }
+
+    /// Writes the same content in a file with another name.
+    fn copy(&mut self, file: &Path, kind: OutputKind) -> Result<()> {
+        let path = file.display().to_string();
+        let opened = File::open(file);
+        let mut opened = opened.map_err(|source| Error::Io { path, source, writing: true })?;
+        let mut part = self.part(kind)?;
+        std::io::copy(&mut opened, &mut part).map_err(|source| part.failed(source))?;
+        self.complete(part)
     }
 
     /// Writes the trees of a Newick file in the other format, too.
@@ -347,6 +364,11 @@ impl RunRecord {
         if let Some(source) = self.progress.log_error() {
             let path = self.files.path(LOG).display().to_string();
             return Err(Error::Io { path, source, writing: true });
+        }
+        // The log is complete, and no message follows.
+        if let Some(info) = LOG.with_name_of(self.names).filter(|kind| kinds.contains(kind)) {
+            let log = self.files.path(LOG);
+            self.copy(&log, info)?;
         }
         self.checkpoint.take().map_or(Ok(()), Checkpoint::remove)
     }

@@ -7,6 +7,7 @@ use super::verdict::{Verdict, judge};
 use crate::cli::help;
 use crate::commands::{Analysis, find_word};
 use crate::error::{Error, shorten};
+use crate::output::Names;
 use crate::plan::{NO_MODEL, Reading, Said};
 use crate::steps::options::NO_ROOT;
 
@@ -50,7 +51,17 @@ pub fn parse(words: &[String]) -> Result<Analysis, Stop> {
     if let Some(text) = help::wanted(rest).map_err(Stop::Refused)? {
         return Err(Stop::Text(text));
     }
-    let typed = lex(rest);
+    let mut typed = lex(rest);
+    let named;
+    let mut rest = rest;
+    if let Some(names) = Names::of_program(&words[0])
+        && !typed.iter().any(|one| one.is("names"))
+        && !has_own_options(&typed)
+    {
+        named = [rest, &["--names".to_string(), names.to_string()]].concat();
+        rest = &named;
+        typed = lex(rest);
+    }
     if let Some(text) = help_on(&typed) {
         return Err(Stop::Text(text));
     }

@@ -38,9 +38,9 @@ pub(super) fn read_matrix(
     file: &str,
     faults: &mut Faults,
 ) -> Vec<Record> {
-    let layouts = match (format.interleave, expected.num_sites) {
-        (true, _) => [Layout::Interleaved, Layout::Filled, Layout::OneLine],
-        (false, _) => [Layout::Filled, Layout::OneLine, Layout::Interleaved],
+    let layouts = match format.interleave {
+        true => [Layout::Interleaved, Layout::Filled, Layout::OneLine],
+        false => [Layout::Filled, Layout::OneLine, Layout::Interleaved],
     };
     let is_possible = |layout: &Layout| *layout != Layout::Filled || expected.num_sites.is_some();
     let mut best: Option<(usize, Layout)> = None;

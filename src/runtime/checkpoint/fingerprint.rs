@@ -182,8 +182,16 @@ fn add_options(identity: &mut Identity, plan: &Plan) {
     identity.add("engine", or_default(&engine.filter(|name| !gives_default_bits(name))));
     identity.add("--gpu-precision", text(score_precision).to_lowercase());
     facts.identity.iter().for_each(|(name, value)| identity.add(name, value));
-    let OutputOptions { prefix: _, redo: _, sitelh, root: _, quiet: _, tree_format: _, page: _ } =
-        output;
+    let OutputOptions {
+        prefix: _,
+        redo: _,
+        sitelh,
+        root: _,
+        quiet: _,
+        tree_format: _,
+        page: _,
+        names: _,
+    } = output;
     identity.add("--sitelh", sitelh);
 }
 
