@@ -33,6 +33,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("model_selection", 7),
     ("topology_tests", 7),
     ("ancestral", 7),
+    ("site_rates", 7),
     ("output", 8),
     ("plan", 9),
     ("dataset", 10),
@@ -71,6 +72,7 @@ const WITHOUT_ENGINES: &[&str] = &[
     "model_selection",
     "topology_tests",
     "ancestral",
+    "site_rates",
     "bootstrap",
     "output",
 ];

@@ -178,7 +178,7 @@ const IQTREE: Commands = &[
     ("-s a.phy -m GTR+G --runs 5", Try("-s a.phy -m GTR+G --tree 'pars{5}'")),
     ("-s a.phy -m GTR+G -t RAND", Try("-s a.phy -m GTR+G -t rand")),
     ("-s a.phy -m GTR+G -nt AUTO -ntmax 8", Try("-s a.phy -m GTR+G -T 'auto{8}'")),
-    ("-s a.phy -m GTR+G -allnni -ninit 2 -pers 0.2 --rate", Try("-s a.phy -m GTR+G")),
+    ("-s a.phy -m GTR+G -allnni -ninit 2 -pers 0.2 --rate", Try("-s a.phy -m GTR+G --site-rates")),
     ("-s aa.phy -m LG+C20+G", Works),
     ("-s a.phy -m MIX{HKY,GTR}+G", Never("mixtures of several matrices")),
     ("-s a.phy -m GTR+FO*H4", Never("heterotachy")),

@@ -12,7 +12,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// Number of the tests that call [`survives`].
-const CASES: usize = 12;
+const CASES: usize = 13;
 /// Kills in all of them together; the environment may ask for more.
 const KILLS: usize = 200;
 /// The most kills of one run before it may end.
@@ -155,6 +155,25 @@ fn a_killed_search_with_own_lengths_ends_the_same() {
 #[test]
 fn killed_evaluations_and_replicates_end_the_same() {
     survives(&format!("{} -m GTR+G -M --evaluate -t pars{{4}},rand{{2}}", data("primates")), 5);
+}
+
+/// One class, and then all of them.
+#[test]
+fn a_killed_search_under_profiles_ends_the_same() {
+    let sequences = [
+        "VKYPNTNEEGKEVV",
+        "VKYPSTNDEGREVV",
+        "VRFPSANDDGREVI",
+        "LRFPSAQDDGKLVI",
+        "LRWPAAQDEGKLVI",
+        "LKWPTAQEEGHLIL",
+    ];
+    let rows = sequences.iter().enumerate().map(|(taxon, row)| format!("t{taxon} {row}\n"));
+    let text = format!("6 14\n{}", rows.collect::<String>());
+    let folder = Scratch::new();
+    let path = folder.path().join("aa.phy");
+    std::fs::write(&path, text).expect("a small file can be written");
+    survives(&format!("-s {} -m LG+C10+F+G4 --site-rates", path.display()), 13);
 }
 
 /// One tree, so that every kill is inside of its evaluation.

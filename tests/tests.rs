@@ -99,6 +99,9 @@ mod rooting;
 // Bootstrap replicates: how many are enough, what is drawn for them.
 mod bootstrap;
 
+// Mixtures of profiles and matrices; rates and profiles of sites.
+mod profile_mixtures;
+
 // Whole runs: what they write, and that it can be read back.
 mod whole_runs;
 

@@ -26,7 +26,8 @@ pub(crate) fn candidates_of(
         let states = DataType::multistate(num_states_seen(alignment, def));
         detected = states.unwrap_or(DataType::Binary);
     }
-    Ok(Some((CandidateSet::new(auto, detected, plan.data.gamma_median), scaler)))
+    let candidates = CandidateSet::new(auto, detected, plan.data.gamma_median);
+    Ok(Some((candidates.with_profiles(plan.data.auto_mixtures), scaler)))
 }
 
 /// The faults of characters that cannot be read as a partition's data type; only one if `--data-type` demands this type and

@@ -1,7 +1,8 @@
-//! Amino-acid matrices that are files: `-P FILE`, and `PROTGTR{FILE}` in a model string.
+//! Model strings with what is in files: amino-acid matrices (`-P FILE`, `PROTGTR{FILE}`), definitions of models.
 //!
 //! The numbers are read by [`UserMatrix`]; here file names are found and the files opened.
 
+use super::model_definitions::Definitions;
 use crate::error::{Result, abridged};
 use crate::input::read_text;
 use crate::model::{Model, UserMatrix};
@@ -21,8 +22,8 @@ pub(crate) fn read_matrix_file(path: &Path) -> Result<UserMatrix> {
     UserMatrix::read(&text, &path.display().to_string())
 }
 
-/// [`Model::parse_with_states`] of a model string whose matrix may be a file, or `PROT_FILE`, which is
-/// `given`. All faults of a file are one message.
+/// [`Model::parse_with_states`] of a model string with names that may be defined, and whose matrix may be a file, or `PROT_FILE`, which
+/// is `given`. All faults of a file are one message.
 ///
 /// # Errors
 /// What is wrong with the string or with the file.
@@ -30,7 +31,11 @@ pub(crate) fn parse_model(
     text: &str,
     num_states: Option<usize>,
     given: Option<&UserMatrix>,
+    definitions: &Definitions,
 ) -> std::result::Result<Model, String> {
+    let expanded = definitions.expand(text);
+    let text = expanded.map_err(|wrong| format!("model '{}': {wrong}", abridged(text)))?;
+    let text = text.as_str();
     let with = |matrix: &UserMatrix, rest: &str| {
         // Any published matrix without frequencies of its own choice holds the place.
         Model::parse(&format!("POISSON{rest}"))
@@ -90,15 +95,23 @@ mod tests {
     fn a_matrix_is_used_with_what_else_the_model_says() {
         let matrix =
             UserMatrix { rates: (1..=190).map(f64::from).collect(), freqs: vec![0.05; 20] };
-        let parse = |text| parse_model(text, None, Some(&matrix)).map(|model| model.label());
+        let parse = |text| {
+            parse_model(text, None, Some(&matrix), &Definitions::default())
+                .map(|model| model.label())
+        };
         let label = parse("PROT_FILE+FO+I+G8").unwrap();
         assert!(label.starts_with("PROTGTR{") && label.ends_with("}+FO+IO+G8m"), "{label}");
         assert!(parse("prot_file").unwrap().contains("+FU{0.05/"));
         assert_eq!(parse("LG+G").unwrap(), "LG+G4m");
         let wrong = parse("PROT_FILE+X").unwrap_err();
         assert!(wrong.contains("model 'PROT_FILE+X'"), "{wrong}");
-        assert!(parse_model("PROT_FILE", None, None).unwrap_err().contains("-P"));
-        let none = parse_model("PROTGTR{no/such.dat}+G", None, None).unwrap_err();
+        assert!(
+            parse_model("PROT_FILE", None, None, &Definitions::default())
+                .unwrap_err()
+                .contains("-P")
+        );
+        let none =
+            parse_model("PROTGTR{no/such.dat}+G", None, None, &Definitions::default()).unwrap_err();
         assert!(none.starts_with("no/such.dat: "), "{none}");
     }
 }

@@ -14,6 +14,7 @@ mod identical;
 mod invariable;
 mod load;
 mod matrix_files;
+mod model_definitions;
 mod models;
 mod models_by_type;
 mod overview;

@@ -5,6 +5,7 @@
 
 use super::auto_type::auto_of_type;
 use super::matrix_files::{parse_model, read_matrix_file};
+use super::model_definitions::Definitions;
 use crate::alphabet::DataType;
 use crate::error::{Error, Fault, Faults, Place, abridged};
 use crate::likelihood::BrlenLinkage;
@@ -31,6 +32,8 @@ pub(crate) struct ModelChoice {
     data_type: Option<String>,
     /// The matrix of `-P`.
     matrix: Option<UserMatrix>,
+    /// What is defined in the file of `--model-definitions`.
+    definitions: Definitions,
     /// Multi-state models that do not say it have equal rates, or different ones (`-K`).
     multistate_equal: Option<bool>,
     /// Discrete rates are medians.
@@ -49,18 +52,13 @@ impl ModelChoice {
             is_asked_for: true,
             ..ModelChoice::default()
         };
-        match options.protein_matrix.as_deref().map(read_matrix_file).transpose() {
-            Ok(matrix) => choice.matrix = matrix,
-            Err(Error::Input(more)) => {
-                faults.append(more);
-                choice.option_is_bad = true;
-                return choice;
-            }
-            Err(other) => {
-                faults.push(Fault::new(Place::default(), format!("-P: {other}")));
-                choice.option_is_bad = true;
-                return choice;
-            }
+        let matrix = options.protein_matrix.as_deref().map(read_matrix_file).transpose();
+        choice.matrix = choice.of_file(matrix, "-P", faults).flatten();
+        let definitions = options.model_definitions.as_deref().map(Definitions::read_file);
+        let definitions = choice.of_file(definitions.transpose(), "--model-definitions", faults);
+        choice.definitions = definitions.flatten().unwrap_or_default();
+        if choice.option_is_bad {
+            return choice;
         }
         let Some(text) = options.model.as_deref() else {
             return choice;
@@ -97,8 +95,24 @@ impl ModelChoice {
         choice
     }
 
+    /// What was read from the file of an option; what is wrong with it joins the faults.
+    fn of_file<T>(
+        &mut self,
+        read: crate::error::Result<T>,
+        option: &str,
+        faults: &mut Faults,
+    ) -> Option<T> {
+        match read {
+            Ok(found) => return Some(found),
+            Err(Error::Input(more)) => faults.append(more),
+            Err(other) => faults.push(Fault::new(Place::default(), format!("{option}: {other}"))),
+        }
+        self.option_is_bad = true;
+        None
+    }
+
     fn read_option(&self, text: &str) -> Result<Model, String> {
-        let model = parse_model(text, Some(2), self.matrix.as_ref())?;
+        let model = parse_model(text, Some(2), self.matrix.as_ref(), &self.definitions)?;
         let model = match &self.matrix {
             Some(matrix) => model.with_user_matrix(matrix)?,
             None => model,
@@ -213,7 +227,8 @@ pub(crate) fn resolve_model(
         let of_type = option
             .filter(|_| may_take)
             .and_then(|option| Model::for_type(&text, &option, states()));
-        let of_itself = || parse_model(&text, states(), choice.matrix.as_ref());
+        let of_itself =
+            || parse_model(&text, states(), choice.matrix.as_ref(), &choice.definitions);
         let model = of_type.unwrap_or_else(of_itself).map_err(fault)?;
         choice.with_multistate_rates(model, &text)
     };

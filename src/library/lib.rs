@@ -59,7 +59,7 @@
 //! | 4 | `parsimony`, `distance`, `tree_distance`, `terrace`, `simulate`, `likelihood` |
 //! | 5 | `optimize` |
 //! | 6 | `sampler`, `search` |
-//! | 7 | `ancestral`, `bootstrap`, `model_selection`, `topology_tests` |
+//! | 7 | `ancestral`, `bootstrap`, `model_selection`, `site_rates`, `topology_tests` |
 //!
 //! The rooms that are hidden in this documentation are for the program alone.
 
@@ -110,5 +110,7 @@ pub mod ancestral;
 pub mod bootstrap;
 #[doc(hidden)]
 pub mod model_selection;
+#[doc(hidden)]
+pub mod site_rates;
 #[doc(hidden)]
 pub mod topology_tests;

@@ -54,6 +54,9 @@ pub(crate) struct DataArgs {
     /// Criterion for model selection with auto [default: bic]
     #[arg(long, alias = "auto-prot", value_enum, ignore_case = true, value_name = "bic|aic|aicc", hide_possible_values = true, help_heading = DATA, hide_short_help = true)]
     pub auto_criterion: Option<AutoCriterion>,
+    /// Model selection compares profile mixtures of amino acids (C10 to C60), too [default: off]
+    #[arg(long, help_heading = DATA, hide_short_help = true)]
+    pub mixtures: bool,
     /// Partition file: RAxML, RAxML-NG, NEXUS charsets
     ///
     /// [default: one partition]
@@ -87,6 +90,9 @@ pub(crate) struct DataArgs {
     /// also PROTGTR{FILE}
     #[arg(short = 'P', long, value_name = "FILE", help_heading = DATA, hide_short_help = true)]
     pub protein_matrix: Option<PathBuf>,
+    /// File that defines profiles and models under names, as IQ-TREE reads them: LG+NAME, LG+FMIX{NAME,NAME}
+    #[arg(long, visible_alias = "mdef", value_name = "FILE", help_heading = DATA, hide_short_help = true)]
+    pub model_definitions: Option<PathBuf>,
     /// Exchange rates of RAxML's multi-state models (MULTI): MK, all equal; GTR, one for each pair
     /// of states [default: GTR]
     #[arg(short = 'K', long, value_name = "MK|GTR", help_heading = DATA, hide_short_help = true)]
@@ -148,7 +154,9 @@ impl DataArgs {
             model,
             data_type: self.data_type.clone().filter(|kind| !kind.eq_ignore_ascii_case("auto")),
             protein_matrix: self.protein_matrix.clone(),
+            model_definitions: self.model_definitions.clone(),
             multistate_equal: self.multistate_equal(refusals),
+            auto_mixtures: self.mixtures,
             auto_criterion: self.auto_criterion.map(|criterion| match criterion {
                 AutoCriterion::Bic => Criterion::Bic,
                 AutoCriterion::Aic => Criterion::Aic,
@@ -178,6 +186,7 @@ impl DataArgs {
             (self.partitions.is_some(), "-q"),
             (self.site_weights.is_some(), "--site-weights"),
             (self.protein_matrix.is_some(), "-P"),
+            (self.model_definitions.is_some(), "--model-definitions"),
             (self.multistate.is_some(), "-K"),
             (self.data_type.is_some(), "--data-type"),
         ];

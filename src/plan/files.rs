@@ -65,6 +65,7 @@ impl OutputArgs {
             prefix,
             redo: self.redo,
             sitelh: false,
+            site_rates: false,
             root: None,
             quiet: self.quiet,
             tree_format: self.tree_format,

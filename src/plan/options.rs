@@ -75,8 +75,12 @@ pub(crate) struct DataOptions {
     pub data_type: Option<String>,
     /// File of an amino-acid matrix that replaces that of the model.
     pub protein_matrix: Option<PathBuf>,
+    /// A file that defines models and frequencies under names.
+    pub model_definitions: Option<PathBuf>,
     /// Multi-state models have equal rates (`MK`) or different ones (`GTR`) where they do not say so.
     pub multistate_equal: Option<bool>,
+    /// Selection of models compares profile mixtures, too.
+    pub auto_mixtures: bool,
     /// Criterion of model selection; `None` for BIC.
     pub auto_criterion: Option<Criterion>,
     /// Discrete rates are medians of their categories, not means.
@@ -97,7 +101,9 @@ impl Default for DataOptions {
             model: None,
             data_type: None,
             protein_matrix: None,
+            model_definitions: None,
             multistate_equal: None,
+            auto_mixtures: false,
             auto_criterion: None,
             gamma_median: false,
             brlen: BrlenLinkage::Linked,
@@ -117,6 +123,8 @@ pub(crate) struct AnalysisOptions {
     pub opt_model: bool,
     /// Optimise branch lengths.
     pub opt_branches: bool,
+    /// Use all classes of profile mixtures from the beginning.
+    pub whole_mixture: bool,
     /// Gain in log-likelihood below which optimisation ends; `None` for the schedule's own.
     pub lh_epsilon: Option<f64>,
     /// How much time a search may take.
@@ -138,6 +146,7 @@ impl Default for AnalysisOptions {
             partition_trees: None,
             opt_model: true,
             opt_branches: true,
+            whole_mixture: false,
             lh_epsilon: None,
             effort: SearchEffort::Normal,
             spr_radius: None,
@@ -256,6 +265,8 @@ pub(crate) struct OutputOptions {
     pub redo: bool,
     /// Write per-site log-likelihoods.
     pub sitelh: bool,
+    /// Rates of sites, and profiles under profile mixtures.
+    pub site_rates: bool,
     /// Where the trees are rooted; `None` for unrooted ones.
     pub root: Option<Rooting>,
     /// Show no progress.
@@ -311,6 +322,7 @@ impl Plan {
         paths.extend(self.data.partitions.as_deref());
         paths.extend(self.data.site_weights.as_deref());
         paths.extend(self.data.protein_matrix.as_deref());
+        paths.extend(self.data.model_definitions.as_deref());
         paths.extend(self.search.partition_trees.as_deref());
         paths.extend(self.search.constraint.as_deref());
         paths.extend(self.facts.inputs.iter().map(PathBuf::as_path));

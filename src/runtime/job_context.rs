@@ -5,7 +5,7 @@ use super::checkpoint::{Key, Kind};
 use super::interrupt::{InSteps, interrupted};
 use super::jobs_progress::JobsProgress;
 use super::resources::Resources;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::observer::{Advance, Event, Observer};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -129,8 +129,17 @@ impl<'a> JobContext<'a> {
         let state: S = checkpoint.file.decode(&bytes)?;
         match fits(&state) {
             true => Ok(Some(state)),
-            false => Err(checkpoint.file.unusable("the state of a job")),
+            false => Err(self.unusable_state()),
         }
+    }
+
+    /// The error of a state in the checkpoint that does not belong to the job's data.
+    ///
+    /// # Panics
+    /// If the job has no checkpoint, and so no state.
+    pub(crate) fn unusable_state(&self) -> Error {
+        let checkpoint = self.checkpoint.as_ref().expect("a state comes from a checkpoint");
+        checkpoint.file.unusable("the state of a job")
     }
 
     /// Between two steps: saves the state if it is time for it. With the state comes the best tree so far (its

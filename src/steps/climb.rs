@@ -1,6 +1,7 @@
 //! From every starting tree to its best tree, and the best of them.
 
 use super::contradiction::compare_with_free;
+use super::one_class::{PartOfSearch, follow, guides};
 use super::starts::START_TREE;
 use super::starts::{StartLengths, StartTree, make_starts, write_starts};
 use super::{Outcome, deliver};
@@ -137,6 +138,25 @@ pub(crate) struct Begin {
     pub is_shown: bool,
 }
 
+impl Begin {
+    /// The part under guides: only its topology matters.
+    fn under_guides(&self) -> Begin {
+        let options = SearchOptions { conclude: false, resolve: false, ..self.options.clone() };
+        Begin { tree: self.tree.clone(), options, is_shown: self.is_shown }
+    }
+
+    /// What comes after the part under guides, with its tree.
+    fn after_guides(self) -> Begin {
+        let options = SearchOptions {
+            alternatives: Vec::new(),
+            explores: false,
+            begun: true,
+            ..self.options
+        };
+        Begin { options, ..self }
+    }
+}
+
 /// Where a search ended.
 pub(crate) struct Climbed {
     /// Has the best tree.
@@ -145,8 +165,17 @@ pub(crate) struct Climbed {
     pub history: SearchHistory,
 }
 
-/// One search from one tree, on the data as read or on a replicate of them; the models follow it. An interrupted
-/// search goes on from its state in the checkpoint.
+/// The state of a search.
+#[derive(serde::Serialize, serde::Deserialize)]
+enum ClimbState {
+    /// Under guides.
+    Guided(SearchState),
+    /// Under the models themselves, with what a search under guides met before.
+    Own(Option<SearchHistory>, SearchState),
+}
+
+/// One search from one tree, on the data as read or on a replicate of them; the models follow it. If they have guides, a search
+/// under these comes first. An interrupted search goes on from its state in the checkpoint.
 ///
 /// # Errors
 /// There is not enough memory, the engine has failed, or the run is to end.
@@ -155,53 +184,130 @@ pub(crate) fn climb(
     partitions: &[Partition],
     data: &ParsimonyData,
     models: &mut [Model],
-    begin: Begin,
+    mut begin: Begin,
     job: &mut JobContext,
 ) -> Result<Climbed> {
-    // The search itself unlinks the lengths, when the tree is good enough for this to be worthwhile.
-    let unlinked = setup.linkage.has_own_lengths();
-    let linkage = if unlinked { BrlenLinkage::Linked } else { setup.linkage };
-    let companions = match begin.options.effort {
-        // There is only one tree to climb from.
-        SearchEffort::Fast => Vec::new(),
-        _ => {
-            let make = |resources| {
-                setup.evaluator(resources, partitions, models, begin.tree.clone(), linkage)
-            };
-            job.resources.companions().map(make).collect::<Result<_>>()?
+    let mut guides = guides(setup, models);
+    let fits = |state: &ClimbState| match state {
+        ClimbState::Guided(_) => guides.is_some(),
+        ClimbState::Own(met, _) => met.is_some() == guides.is_some(),
+    };
+    let ((met, state), guided) = match job.resume_state(fits)? {
+        None => ((None, None), None),
+        Some(ClimbState::Guided(state)) => ((None, None), Some(state)),
+        Some(ClimbState::Own(met, state)) => ((met, Some(state)), None),
+    };
+    let data = Data { setup, partitions, data };
+    let met = match &mut guides {
+        Some(guides) if met.is_none() => {
+            let guide = begin.under_guides();
+            let climbed = data.climb_on(guides, guide, guided, Part::Guided, job)?;
+            follow(models, guides);
+            begin.tree = climbed.evaluator.tree().clone();
+            Some(climbed.history)
         }
+        _ => met,
     };
-    let mut evaluator = setup.evaluator(job.resources, partitions, models, begin.tree, linkage)?;
-    let plan = &setup.plan.search;
-    let options = SearchOptions {
-        spr_radius: plan.spr_radius,
-        spr_cutoff: plan.spr_cutoff,
-        lnl_epsilon: plan.lh_epsilon,
-        optimize_model: plan.opt_model,
-        unlinked,
-        ..begin.options
-    };
-    let state = job.resume_state(|state: &SearchState| state.fits(&evaluator, models))?;
-    let search = match state {
-        None => Search::new(&mut evaluator, models, data, &options),
-        Some(state) => Search::resume(&mut evaluator, models, data, &options, state),
-    };
-    let mut search = search.with_companions(companions);
-    while !search.is_done() {
-        save(&search, setup, begin.is_shown, job)?;
-        search.step(job)?;
+    match met {
+        None => data.climb_on(models, begin, state, Part::Whole, job),
+        Some(met) => {
+            let climbed =
+                data.climb_on(models, begin.after_guides(), state, Part::Own(&met), job)?;
+            Ok(Climbed { history: met, ..climbed })
+        }
     }
-    let history = search.history().clone();
-    Ok(Climbed { evaluator, history })
+}
+
+/// The part of a search that [`Data::climb_on`] makes.
+enum Part<'a> {
+    /// That under guides.
+    Guided,
+    /// That under the models themselves, after this.
+    Own(&'a SearchHistory),
+    /// All of it.
+    Whole,
+}
+
+/// What a search is made with.
+struct Data<'a> {
+    setup: &'a Setup<'a>,
+    partitions: &'a [Partition],
+    data: &'a ParsimonyData,
+}
+
+impl Data<'_> {
+    /// A search, or its part under these models.
+    fn climb_on(
+        &self,
+        models: &mut [Model],
+        begin: Begin,
+        state: Option<SearchState>,
+        part: Part,
+        job: &mut JobContext,
+    ) -> Result<Climbed> {
+        let Data { setup, partitions, data } = self;
+        // The search itself unlinks the lengths, when the tree is good enough for this to be worthwhile.
+        let unlinked = setup.linkage.has_own_lengths();
+        let linkage = if unlinked { BrlenLinkage::Linked } else { setup.linkage };
+        let companions = match begin.options.effort {
+            // There is only one tree to climb from.
+            SearchEffort::Fast => Vec::new(),
+            _ => {
+                let make = |resources| {
+                    setup.evaluator(resources, partitions, models, begin.tree.clone(), linkage)
+                };
+                job.resources.companions().map(make).collect::<Result<_>>()?
+            }
+        };
+        let mut evaluator =
+            setup.evaluator(job.resources, partitions, models, begin.tree, linkage)?;
+        let plan = &setup.plan.search;
+        let options = SearchOptions {
+            spr_radius: plan.spr_radius,
+            spr_cutoff: plan.spr_cutoff,
+            lnl_epsilon: plan.lh_epsilon,
+            optimize_model: plan.opt_model,
+            unlinked: unlinked && !matches!(part, Part::Guided),
+            ..begin.options
+        };
+        let search = match state {
+            None => Search::new(&mut evaluator, models, data, &options),
+            Some(state) if !state.fits(&evaluator, models) => return Err(job.unusable_state()),
+            Some(state) => Search::resume(&mut evaluator, models, data, &options, state),
+        };
+        let mut search = search.with_companions(companions);
+        while !search.is_done() {
+            save(&search, setup, begin.is_shown, &part, job)?;
+            let under_guides = match part {
+                Part::Guided => Some(true),
+                Part::Own(_) => Some(false),
+                Part::Whole => None,
+            };
+            search.step(&mut PartOfSearch { observer: job, under_guides })?;
+        }
+        let history = search.history().clone();
+        Ok(Climbed { evaluator, history })
+    }
 }
 
 /// Saves the state of the search if it is time for it, with the best tree so far if that `is_shown`.
-fn save(search: &Search, setup: &Setup, is_shown: bool, job: &mut JobContext) -> Result<()> {
+fn save(
+    search: &Search,
+    setup: &Setup,
+    is_shown: bool,
+    part: &Part,
+    job: &mut JobContext,
+) -> Result<()> {
     job.save_state(search.is_between_rounds(), || {
         let state = search.state();
         let (tree, lnl) = state.best();
         let newick = || setup.newick(&setup.whole_tree(tree), true);
         let best = lnl.filter(|_| is_shown).map(|lnl| (lnl, newick()));
+        let state = match part {
+            Part::Guided => ClimbState::Guided(state),
+            Part::Own(met) => ClimbState::Own(Some((*met).clone()), state),
+            Part::Whole => ClimbState::Own(None, state),
+        };
         (state, best)
     })
 }

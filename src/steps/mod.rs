@@ -1,8 +1,8 @@
 //! What several analyses do: starting trees (`starts`, `distance_trees`), model selection (`select`), searches (`climb`), optimisations
-//! (`optimize`), replicates (`replicates`, `bootstopping`), and what is delivered of them: results, recomputed from scratch and checked (`outcome`), as
+//! (`optimize`), how both begin under profile mixtures (`one_class`), replicates (`replicates`, `bootstopping`), and what is delivered of them: results, recomputed from scratch and checked (`outcome`), as
 //! files and report (`results`) and as text (`summary`), with the support of branches (`support`, `branch_tests`), the agreement of
 //! searches (`agreement`), free branches (`terrace`), what a constraint costs (`contradiction`), the tests of evaluated trees
-//! (`tested_trees`), and ancestral states (`ancestral`, `ancestral_tables`). All steps of a search are in `whole_search`; `concordance` and `concordance_report` are what gene trees and
+//! (`tested_trees`), ancestral states (`ancestral`, `ancestral_tables`), and the rates of sites (`site_rates`). All steps of a search are in `whole_search`; `concordance` and `concordance_report` are what gene trees and
 //! sites say of a tree. What a run would take is described by
 //! `dry_run`.
 
@@ -19,6 +19,7 @@ pub(crate) mod distance_memory;
 pub(crate) mod distance_tally;
 pub(crate) mod distance_trees;
 pub(crate) mod dry_run;
+pub(crate) mod one_class;
 pub(crate) mod optimize;
 pub(crate) mod options;
 mod outcome;
@@ -26,6 +27,7 @@ mod outgroup;
 pub(crate) mod replicates;
 pub(crate) mod results;
 pub(crate) mod select;
+pub(crate) mod site_rates;
 pub(crate) mod starts;
 mod summary;
 pub(crate) mod support;

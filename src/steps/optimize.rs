@@ -7,7 +7,8 @@ use crate::optimize::{Goal, Optimisation, OptimizeOptions, OptimizeState};
 use crate::runtime::JobContext;
 
 /// Optimises branch lengths and models, from the state in the checkpoint if the job was interrupted. `models` must be the
-/// current models of the evaluator's partitions and are updated together with it. Returns the log-likelihood.
+/// current models of the evaluator's partitions and are updated together with it; parameters are started again from `initial` ones.
+/// Returns the log-likelihood.
 ///
 /// # Errors
 /// The engine has failed, or the run is to end.
@@ -15,14 +16,14 @@ pub(crate) fn optimize_in_steps(
     goal: Goal,
     evaluator: &mut Evaluator,
     models: &mut [Model],
+    initial: &[Model],
     options: &OptimizeOptions,
     job: &mut JobContext,
 ) -> Result<f64> {
-    let initial = models.to_vec();
     let mut optimisation =
         match job.resume_state(|state: &OptimizeState| state.fits(evaluator, models))? {
-            None => Optimisation::new(goal, evaluator, models, &initial, options),
-            Some(state) => Optimisation::resume(state, evaluator, models, &initial, options),
+            None => Optimisation::new(goal, evaluator, models, initial, options),
+            Some(state) => Optimisation::resume(state, evaluator, models, initial, options),
         };
     while !optimisation.is_done() {
         job.save_state(false, || (optimisation.state(), None))?;

@@ -144,7 +144,9 @@ pub(crate) fn compare_models(
             let evaluator = job.resources.evaluator(partition, models, tree.clone(), own)?;
             job.mute(true);
             let fitted = fit(evaluator, task, |evaluator, models, options| match lengths {
-                FitLengths::Own => optimize_in_steps(Goal::Nearby, evaluator, models, options, job),
+                FitLengths::Own => {
+                    optimize_in_steps(Goal::Nearby, evaluator, models, &[], options, job)
+                }
                 FitLengths::Given | FitLengths::Scaled => {
                     let is_scaled = lengths == FitLengths::Scaled;
                     let epsilon = options.lnl_epsilon;

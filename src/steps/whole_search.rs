@@ -5,6 +5,7 @@ use super::branch_tests::{self, support_by_likelihood};
 use super::climb::search_all;
 use super::replicates::{BOOTSTRAPS, make_replicates};
 use super::results::{self, BEST_MODEL, BEST_TREE, ML_TREES};
+use super::site_rates::{self, deliver_site_rates};
 use super::starts::START_TREE;
 use super::support::{BranchSupport, SUPPORT, deliver_support};
 use super::{Outcome, best_of, tested_trees};
@@ -32,6 +33,7 @@ pub(crate) fn facts_of_search(plan: &Plan, replicates: bool) -> Facts {
     }
     outputs.extend(tested_trees::outputs(plan));
     outputs.extend(ancestral::outputs(plan));
+    outputs.extend(site_rates::outputs(plan));
     Facts {
         task,
         outputs,
@@ -85,5 +87,6 @@ pub(crate) fn search_whole(session: &mut Session, replicates: bool) -> Result<Fo
     if !replicates {
         deliver_ancestral(session, &outcomes)?;
     }
+    deliver_site_rates(session, &outcomes)?;
     Ok(Found { outcomes, support })
 }

@@ -75,7 +75,7 @@ const SELECTION: &str =
 const CANDIDATES: &str = "the set of models that -m auto compares cannot be changed; leave it out";
 const OWN_SCHEDULE: &str = "the search has a schedule and a stopping rule of its own (--fast and --thorough choose \
      how much time it takes); leave it out";
-const SITE_RATES: &str = "the rates of single sites are not written; leave it out";
+const SITE_RATES: &str = "posterior means of the rates and profiles of sites are written with --site-rates; leave it out";
 const BOUNDS: &str =
     "the bounds of branch lengths are fixed at 1e-6 and 100 substitutions per site; leave it out";
 const BY_ITSELF: &str = "this is automatic and never changes the result";
@@ -253,6 +253,7 @@ const TABLE: &[Entry] = &[
     ),
     entry(&["pre"], Always, Same(&["--prefix", "{}"]), "IQ-TREE's name of output files"),
     entry(&["wsl"], Never, Same(&["--sitelh"]), "IQ-TREE's log-likelihoods of sites"),
+    entry(&["wsr", "rate"], Never, Same(&["--site-rates"]), "IQ-TREE's rates of sites"),
     entry(
         &["spp"],
         Always,
@@ -352,7 +353,7 @@ const TABLE: &[Entry] = &[
         Same(&["--bs-brlens"]),
         "IQ-TREE's trees of replicates with branch lengths",
     ),
-    entry(&["wsr", "rate", "mlrate", "wspr", "wslr", "wspm", "wslm"], Never, LEAVE_OUT, SITE_RATES),
+    entry(&["mlrate", "wspr", "wslr", "wspm", "wslm"], Never, LEAVE_OUT, SITE_RATES),
     entry(&["asr"], Never, Same(&["--ancestral"]), "IQ-TREE's name of ancestral states"),
     entry(
         &["asr-min"],

@@ -6,6 +6,7 @@
 
 use super::peers::{self, Here};
 use super::typed::{Typed, WordKind};
+use crate::alphabet::DataType;
 use crate::likelihood::select::INSTRUCTION_SETS;
 use crate::model::Model;
 use std::path::Path;
@@ -136,10 +137,14 @@ fn is_of_iqtree(all: &[Typed]) -> bool {
 
 /// Why a mixture of IQ-TREE's is not available, and the words for the nearest model, if there is one.
 fn unavailable_mixture(upper: &str) -> Option<(&'static str, Option<&'static [&'static str]>)> {
-    if upper.starts_with("MIX{") || upper.contains("+MIX{") {
+    let matrices = upper.strip_prefix("MIX{").and_then(|rest| rest.split('}').next());
+    let is_protein = |name: &str| {
+        let name = name.split(':').next().unwrap_or_default();
+        Model::parse(name).is_ok_and(|model| model.data_type == DataType::Protein)
+    };
+    if matrices.is_some_and(|names| !names.split(['/', ',']).all(is_protein)) {
         return Some((
-            "mixtures of several matrices are not available, but for LG4X and LG4M; those of profiles are \
-             LG+C20+G4 and its kin",
+            "mixtures of several matrices are of amino acids only (MIX{LG/WAG}); those of profiles are LG+C20+G4 and its kin",
             None,
         ));
     }

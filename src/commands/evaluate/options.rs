@@ -14,6 +14,7 @@ use crate::steps::options::{BestTreeArgs, FitArgs, RootArgs, TestArgs};
 use crate::steps::results::{
     BEST_MODEL, BEST_PARTITION_TREES, BEST_TREE, BEST_TREE_COLLAPSED, ML_TREES, SITE_LH,
 };
+use crate::steps::site_rates::{SITE_FREQS, SITE_RATES};
 use crate::steps::support::SUPPORT;
 use crate::steps::tested_trees::TOPOLOGY_TESTS;
 use clap::{ArgMatches, Args, FromArgMatches};
@@ -41,6 +42,8 @@ pub(crate) const WORD: Word = Word {
         ANCESTRAL_PROBS,
         MUTATION_MAP_TREE,
         MUTATION_MAP_LIST,
+        SITE_RATES,
+        SITE_FREQS,
     ],
     replaces: Replaces::AllOfAnalyses,
     args: EvaluateArgs::augment_args,

@@ -11,9 +11,11 @@ use crate::runtime::{JobContext, RunRecord, Session, Setup};
 use crate::steps::ancestral::{self, deliver_ancestral};
 use crate::steps::branch_tests::{self, deliver_branch_tests};
 use crate::steps::dry_run::describe_searches;
+use crate::steps::one_class::begin_with_one_class;
 use crate::steps::optimize::optimize_in_steps;
 use crate::steps::results::{BEST_MODEL, BEST_TREE, ML_TREES};
 use crate::steps::select::select_models;
+use crate::steps::site_rates::{self, deliver_site_rates};
 use crate::steps::starts::{StartLengths, StartTree, make_starts};
 use crate::steps::{Outcome, Topologies, deliver, deliver_tests, results, tested_trees};
 use crate::tree::Tree;
@@ -33,6 +35,7 @@ impl Command for Evaluate {
         outputs.extend(branch_tests::outputs(plan));
         outputs.extend(tested_trees::outputs(plan));
         outputs.extend(ancestral::outputs(plan));
+        outputs.extend(site_rates::outputs(plan));
         let tests = if plan.tests.kinds.is_empty() { "" } else { " and tests" };
         Facts {
             task: format!("evaluation{tests} of given trees"),
@@ -75,6 +78,7 @@ fn evaluate(mut session: Session) -> Result<()> {
     deliver(&mut session, &outcomes)?;
     deliver_branch_tests(&mut session, &outcomes)?;
     deliver_ancestral(&mut session, &outcomes)?;
+    deliver_site_rates(&mut session, &outcomes)?;
     topologies.map_or(Ok(()), |found| deliver_tests(&mut session, &outcomes, &found))
 }
 
@@ -125,15 +129,19 @@ fn evaluate_tree(setup: &Setup, start: &StartTree, job: &mut JobContext) -> Resu
         branches: opt_branches,
         ..OptimizeOptions::to(search.lh_epsilon.unwrap_or(EVALUATE_EPSILON))
     };
-    let mut models: Vec<Model> = setup.models();
+    let initial: Vec<Model> = setup.models();
+    let mut models = initial.clone();
     // Unlinked lengths start as the path sums of the tree's lengths. To start from the linked optimum, as a
     // search does, is slower here and ends lower, because partitions with few sites do not leave its very short
     // branches (59 taxa, 8 partitions: -51124.95 instead of -51124.51).
     let partitions = &setup.loaded.partitions;
-    let tree = start.tree.clone();
+    let mut tree = start.tree.clone();
+    if setup.plan.search.partition_trees.is_none() && !job.is_resumed() {
+        tree = begin_with_one_class(setup, partitions, &mut models, tree, job.resources)?;
+    }
     let mut evaluator = setup.evaluator(job.resources, partitions, &models, tree, setup.linkage)?;
     set_partition_trees(setup, &mut evaluator, &start.source)?;
-    let lnl = optimize_in_steps(Goal::Best, &mut evaluator, &mut models, &options, job)?;
+    let lnl = optimize_in_steps(Goal::Best, &mut evaluator, &mut models, &initial, &options, job)?;
     job.event(&Event::Detail(format!("{}: lnL {lnl:.6}", start.source)));
     Outcome::of(start.source.clone(), evaluator, models, setup)
 }

@@ -70,6 +70,12 @@ struct GeneArgs {
     /// Criterion for model selection with auto [default: bic]
     #[arg(long, alias = "auto-prot", value_enum, ignore_case = true, value_name = "bic|aic|aicc", hide_possible_values = true, help_heading = DATA, hide_short_help = true)]
     auto_criterion: Option<crate::plan::AutoCriterion>,
+    /// Model selection compares profile mixtures of amino acids (C10 to C60), too [default: off]
+    #[arg(long, help_heading = DATA, hide_short_help = true)]
+    mixtures: bool,
+    /// File that defines profiles and models under names, as IQ-TREE reads them
+    #[arg(long, value_name = "FILE", help_heading = DATA, hide_short_help = true)]
+    model_definitions: Option<PathBuf>,
     /// Use the medians of the +G rate categories instead of their means [default: means]
     #[arg(short = 'u', long, help_heading = DATA, hide_short_help = true)]
     gamma_median: bool,
@@ -206,6 +212,8 @@ impl GeneArgs {
             model: self.model.clone(),
             partitions: self.partitions.clone(),
             auto_criterion: self.auto_criterion,
+            mixtures: self.mixtures,
+            model_definitions: self.model_definitions.clone(),
             gamma_median: self.gamma_median,
             data_type: self.data_type.clone(),
             ..DataArgs::default()

@@ -16,6 +16,7 @@ use crate::steps::replicates::BOOTSTRAPS;
 use crate::steps::results::{
     BEST_MODEL, BEST_PARTITION_TREES, BEST_TREE, BEST_TREE_COLLAPSED, ML_TREES, SITE_LH,
 };
+use crate::steps::site_rates::{SITE_FREQS, SITE_RATES};
 use crate::steps::starts::START_TREE;
 use crate::steps::support::SUPPORT;
 use clap::{ArgMatches, Args, FromArgMatches};
@@ -43,6 +44,8 @@ pub(crate) const WORD: Word = Word {
         ANCESTRAL_PROBS,
         MUTATION_MAP_TREE,
         MUTATION_MAP_LIST,
+        SITE_RATES,
+        SITE_FREQS,
     ],
     replaces: Replaces::AllOfAnalyses,
     args: SearchArgs::augment_args,

@@ -55,7 +55,7 @@ impl SchemeFit {
                 }
             }
             let options = OptimizeOptions::to(SCHEME_EPSILON);
-            optimize_in_steps(Goal::NearbyAgain, &mut evaluator, &mut models, &options, job)?;
+            optimize_in_steps(Goal::NearbyAgain, &mut evaluator, &mut models, &[], &options, job)?;
             let lnls = evaluator.partition_log_likelihoods()?;
             let all = 0..subsets.len();
             let own_trees = match linkage.has_own_lengths() {

@@ -103,6 +103,7 @@ fn of_mixture(mixture: &Mixture, all_values: bool) -> String {
     let mut text = String::new();
     if mixture.is_of_frequencies() {
         text += &format!("+{}", mixture.name);
+        mixture.given_profiles().for_each(|freqs| text += &braces(freqs.iter().copied()));
     }
     if let ClassWeights::Own { weights, mode } = &mixture.weights {
         let values = braces(weights.iter().copied());

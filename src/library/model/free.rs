@@ -5,7 +5,7 @@ use super::exchange::Exchange;
 use super::mixture::Mixture;
 use super::modes::{FreqsMode, ParamMode};
 use super::parameters::Model;
-use super::rates::Heterogeneity;
+use super::rates::{FreeRates, Heterogeneity};
 use std::ops::Range;
 
 /// A parameter to be estimated.
@@ -172,6 +172,20 @@ impl Model {
     pub(crate) fn of_one_class(&self, class: usize) -> Model {
         let mut model = self.clone();
         model.mixture.iter_mut().for_each(|mixture| mixture.take_one_class(class));
+        model
+    }
+
+    /// The same model with only one of its categories of rates over sites, or with invariant sites alone, but with as many categories
+    /// and the same rates.
+    pub(crate) fn of_one_rate(&self, cat: Option<usize>) -> Model {
+        let mut model = self.clone();
+        let pinv = self.invariant.map_or(0.0, |invariant| invariant.pinv);
+        // The rates of variable sites are divided by their share again.
+        let rates: Vec<f64> =
+            self.rates_over_sites().rates.iter().map(|rate| rate * (1.0 - pinv)).collect();
+        let weights = (0..rates.len()).map(|at| if Some(at) == cat { 1.0 } else { 0.0 }).collect();
+        model.heterogeneity =
+            Heterogeneity::Free(FreeRates { rates, weights, mode: ParamMode::Fixed });
         model
     }
 

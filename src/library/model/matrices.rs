@@ -7,7 +7,7 @@ use super::codon::{CodonModelKind, CodonRates};
 use super::dna::{NAMED_DNA_MODELS, find_named, parse_symmetry};
 use super::exchange::{Exchange, RateClasses};
 use super::matrix_mixtures::{MATRIX_MIXTURES, find_matrix_mixture};
-use super::mixture::Mixture;
+use super::mixture::{Mixture, NAMED_MATRICES};
 use super::modes::{FreqsMode, ParamMode};
 use super::parameters::Model;
 use super::profiles::{PROFILE_MIXTURES, find_profile_mixture};
@@ -46,6 +46,62 @@ pub(super) fn read_matrix(word: &Word, context: Context) -> Parsed<Model> {
         _ => return Err(format!("'{}' takes one list of values in braces", abridged(name))),
     }
     Ok(model)
+}
+
+/// The model of `MIX{LG:0.5:0.3/WAG:1.5:0.7}`: named matrices with rates (1 if there is none) and weights, which are estimated
+/// if there are none. `None` if the word is not of this form.
+pub(super) fn read_named_matrices(word: &str) -> Parsed<Option<Model>> {
+    let Some(list) = word.strip_prefix(NAMED_MATRICES).and_then(|rest| rest.strip_prefix('{'))
+    else {
+        return Ok(None);
+    };
+    let list = list.strip_suffix('}').unwrap_or(list);
+    let (mut matrices, mut names, mut weights) = (Vec::new(), Vec::new(), Vec::new());
+    for item in list.split(['/', ',']) {
+        let mut fields = item.split(':');
+        let name = fields.next().unwrap_or_default();
+        let matrix = find_protein_matrix(name).ok_or_else(|| {
+            format!(
+                "'{}' in 'MIX{{...}}' is no amino-acid matrix: mixtures of several matrices are of published ones, such as \
+                 MIX{{LG/WAG}}, or with rates and weights MIX{{LG:0.5:0.3/WAG:1.5:0.7}}",
+                abridged(name)
+            )
+        })?;
+        let numbers: Vec<f64> = fields.map_while(|field| field.parse().ok()).collect();
+        let is_good = |number: &f64| *number > 0.0 && number.is_finite();
+        if numbers.len() != item.matches(':').count()
+            || !numbers.iter().all(is_good)
+            || numbers.len() > 2
+        {
+            return Err(format!(
+                "'{}' in 'MIX{{...}}': expected NAME, NAME:RATE or NAME:RATE:WEIGHT, with numbers above 0",
+                abridged(item)
+            ));
+        }
+        let rate = numbers.first().copied().unwrap_or(1.0);
+        names.push(if rate == 1.0 {
+            matrix.name.to_string()
+        } else {
+            format!("{}:{rate}", matrix.name)
+        });
+        matrices.push((matrix, rate));
+        weights.extend(numbers.get(1));
+    }
+    if matrices.len() < 2 {
+        return Err("'MIX{...}' needs two or more matrices".into());
+    }
+    if !weights.is_empty() && weights.len() < matrices.len() {
+        return Err("'MIX{...}' has weights for some matrices only: give all or none".into());
+    }
+    let name = format!("{NAMED_MATRICES}{{{}}}", names.join("/"));
+    let mut model = Model::new(name, DataType::Protein, Exchange::OfClasses);
+    let mut mixture = Mixture::of_matrices_with_rates(NAMED_MATRICES, matrices.into_iter());
+    if !weights.is_empty() {
+        mixture.fix_weights(weights);
+    }
+    model.mixture = Some(mixture);
+    model.freqs_mode = FreqsMode::Table;
+    Ok(Some(model))
 }
 
 /// True for a multi-state model whose name does not give the number of states.

@@ -12,11 +12,13 @@ use super::matrix_mixtures::MatrixMixture;
 use super::modes::WeightsMode;
 use super::profiles::ProfileMixture;
 use super::protein::{ProteinMatrix, ProteinMixture};
+use super::qmatrix::normalise_freqs;
+use std::borrow::Cow;
 
 /// Classes of sites, each with a rate matrix of its own.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mixture {
-    /// Its name: `LG4X`, `C20`, `EX2`.
+    /// Its name: `LG4X`, `C20`, `EX2`; `FMIX` of given profiles, `MIX` of named matrices.
     pub name: &'static str,
     /// The classes.
     pub classes: Vec<SiteClass>,
@@ -26,13 +28,18 @@ pub struct Mixture {
     mean_rate: f64,
 }
 
+/// Name of a mixture of given profiles.
+pub(super) const GIVEN_PROFILES: &str = "FMIX";
+/// Name of a mixture of named matrices.
+pub(super) const NAMED_MATRICES: &str = "MIX";
+
 /// A class of sites.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct SiteClass {
     /// Exchange rates, on any scale; `None` for those of the model.
     pub exchange: Option<&'static [f64]>,
     /// Frequencies; `None` for those of the model.
-    pub freqs: Option<&'static [f64]>,
+    pub freqs: Option<Cow<'static, [f64]>>,
     /// Rate, relative to that of other classes.
     pub rate: f64,
 }
@@ -53,7 +60,12 @@ pub enum ClassWeights {
 
 impl SiteClass {
     fn of_matrix(matrix: &'static ProteinMatrix, rate: f64) -> Self {
-        SiteClass { exchange: Some(&matrix.rates), freqs: Some(&matrix.freqs), rate }
+        let freqs = Some(Cow::Borrowed(&matrix.freqs[..]));
+        SiteClass { exchange: Some(&matrix.rates), freqs, rate }
+    }
+
+    fn of_freqs(freqs: Cow<'static, [f64]>) -> Self {
+        SiteClass { exchange: None, freqs: Some(freqs), rate: 1.0 }
     }
 }
 
@@ -68,22 +80,43 @@ impl Mixture {
     /// A class for each profile, with published weights.
     pub(super) fn of_profiles(mixture: &'static ProfileMixture) -> Self {
         let classes = mixture.profiles.iter();
-        let classes =
-            classes.map(|profile| SiteClass { exchange: None, freqs: Some(profile), rate: 1.0 });
+        let classes = classes.map(|profile| SiteClass::of_freqs(Cow::Borrowed(profile)));
         let mut weights = mixture.weights.to_vec();
         normalise_weights(&mut weights);
         let weights = ClassWeights::Own { weights, mode: WeightsMode::Table };
         Mixture::new(mixture.name, classes.collect(), weights)
     }
 
-    /// A class for each matrix, with equal weights, which are estimated.
+    /// A class for each of these profiles, which are not negative and not all 0.
+    pub(super) fn of_given_profiles(profiles: &[Vec<f64>]) -> Self {
+        let class = |profile: &Vec<f64>| {
+            let mut freqs = profile.clone();
+            normalise_freqs(&mut freqs);
+            SiteClass::of_freqs(Cow::Owned(freqs))
+        };
+        Mixture::of_equal_weights(GIVEN_PROFILES, profiles.iter().map(class).collect())
+    }
+
+    /// A class for each matrix.
     pub(super) fn of_matrices(mixture: &'static MatrixMixture) -> Self {
-        let classes = mixture.matrices.iter().zip(mixture.rates);
-        let classes: Vec<SiteClass> =
-            classes.map(|(&matrix, &rate)| SiteClass::of_matrix(matrix, rate)).collect();
+        let matrices = mixture.matrices.iter().copied().zip(mixture.rates.iter().copied());
+        Mixture::of_matrices_with_rates(mixture.name, matrices)
+    }
+
+    /// A class for each matrix, with its rate.
+    pub(super) fn of_matrices_with_rates(
+        name: &'static str,
+        matrices: impl Iterator<Item = (&'static ProteinMatrix, f64)>,
+    ) -> Self {
+        let classes = matrices.map(|(matrix, rate)| SiteClass::of_matrix(matrix, rate));
+        Mixture::of_equal_weights(name, classes.collect())
+    }
+
+    /// Classes with equal weights, which are estimated.
+    fn of_equal_weights(name: &'static str, classes: Vec<SiteClass>) -> Self {
         let weights = vec![1.0 / classes.len() as f64; classes.len()];
         let weights = ClassWeights::Own { weights, mode: WeightsMode::Optimized };
-        Mixture::new(mixture.name, classes, weights)
+        Mixture::new(name, classes, weights)
     }
 
     fn new(name: &'static str, classes: Vec<SiteClass>, weights: ClassWeights) -> Self {
@@ -120,8 +153,14 @@ impl Mixture {
     }
 
     /// True if its classes take the exchange rates of a matrix, after which it is named in model strings (`+C20`).
-    pub(super) fn is_of_frequencies(&self) -> bool {
+    pub fn is_of_frequencies(&self) -> bool {
         self.classes.iter().all(|class| class.exchange.is_none())
+    }
+
+    /// The profiles, if they are not published ones.
+    pub(super) fn given_profiles(&self) -> impl Iterator<Item = &[f64]> {
+        let is_given = self.name == GIVEN_PROFILES;
+        self.classes.iter().filter_map(move |class| class.freqs.as_deref().filter(|_| is_given))
     }
 
     /// Adds a class with the exchange rates and frequencies of the model, as likely as the mean of the others, and
@@ -154,6 +193,15 @@ impl Mixture {
             weights.copy_from_slice(values);
         }
         self.update_mean_rate();
+    }
+
+    /// Gives the classes these weights, which are positive, and keeps them.
+    pub(super) fn fix_weights(&mut self, mut values: Vec<f64>) {
+        normalise_weights(&mut values);
+        if let ClassWeights::Own { mode, .. } = &mut self.weights {
+            *mode = WeightsMode::Fixed;
+        }
+        self.set_own_weights(&values);
     }
 
     /// The weights that are estimated; none if they are given.

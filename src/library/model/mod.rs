@@ -11,6 +11,7 @@
 //! | `matrix_mixtures` | published mixtures of amino-acid matrices with all rates over sites |
 //! | `profiles` | published mixtures of amino-acid profiles |
 //! | `mixture` | [`Mixture`]: classes of sites with rate matrices of their own |
+//! | `guide` | the model of one class with which profile mixtures begin |
 //! | `exchange` | [`Exchange`]: where exchange rates come from |
 //! | `parameters` | [`Model`]: one partition's model with its current parameters |
 //! | `free` | `FreeParameter`: all parameters to be estimated, as one list |
@@ -40,6 +41,7 @@ mod dna;
 mod exchange;
 mod exchange_starts;
 mod free;
+mod guide;
 mod matrices;
 mod matrix_mixtures;
 mod mixture;
@@ -59,10 +61,12 @@ mod words;
 
 pub use crate::numeric::GammaMode;
 pub use ascertainment::Ascertainment;
+pub use auto::{AutoData, AutoModel};
 pub use codon::{CodonModelKind, CodonRates, PositionFreqs};
 pub use dna::f84_rates;
 pub use dna::{NAMED_DNA_MODELS, NamedDnaModel};
 pub use exchange::{Exchange, RateClasses};
+pub use free::{FreeParameter, Ratios};
 pub use matrix_mixtures::{MATRIX_MIXTURES, MatrixMixture};
 pub use mixture::{ClassWeights, Mixture, SiteClass};
 pub use modes::{FreqsMode, ParamMode, WeightsMode};
@@ -73,7 +77,3 @@ pub use qmatrix::EigenModel;
 pub use rates::{FreeRates, Gamma, Heterogeneity, Invariant, RateCats};
 pub use user_matrix::UserMatrix;
 pub use values::ModelValues;
-
-pub use auto::{AutoData, AutoModel};
-pub use free::FreeParameter;
-pub use free::Ratios;

@@ -78,7 +78,10 @@ impl Model {
             Exchange::OfClasses => &[],
         };
         let of_class = |class: &SiteClass| {
-            EigenModel::new(class.exchange.unwrap_or(rates), class.freqs.unwrap_or(&self.freqs))
+            EigenModel::new(
+                class.exchange.unwrap_or(rates),
+                class.freqs.as_deref().unwrap_or(&self.freqs),
+            )
         };
         match &self.mixture {
             None => vec![EigenModel::new(rates, &self.freqs)],

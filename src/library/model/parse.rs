@@ -3,7 +3,9 @@
 //! ```text
 //! model     = matrix [values] { "+" part }         upper or lower case, white space ignored
 //! matrix    = a name of `matrices` | "DNA010020" | "010020"
+//!           | "MIX{" name [":" rate [":" weight]] { "/" ... } "}"   amino-acid matrices, each for a class of sites
 //! part      = "C10" | "C20" | "C30" | "C40" | "C50" | "C60"   profiles of amino acids
+//!           | "FMIX" values { values }                   given profiles: 20 frequencies each
 //!           | "W" | "WO" | "WU"                        weights of profiles; values
 //!           | "F" | "FC" | "FO" | "FU" | "FE" | "FQ"   frequencies; values after F FC FO FU
 //!           | "F1X4" | "F3X4" | "F61"                  of codons; 4 or 12 values
@@ -26,8 +28,8 @@ use super::bounds::{
     ALL_CATS_MAX, ALPHA_MAX, ALPHA_MIN, ALPHA_START, FIXED_RATE_MAX, FIXED_RATE_MIN,
     FREE_RATE_CATS, GAMMA_CATS, GAMMA_CATS_MAX, PINV_MAX, PINV_MIN, PINV_START,
 };
-use super::matrices::{Context, leaves_states_open, read_matrix};
-use super::mixture::{ClassWeights, Mixture, normalise_weights};
+use super::matrices::{Context, leaves_states_open, read_matrix, read_named_matrices};
+use super::mixture::{ClassWeights, GIVEN_PROFILES, Mixture, NAMED_MATRICES};
 use super::modes::{FreqsMode, ParamMode, WeightsMode};
 use super::parameters::Model;
 use super::profiles::{PROFILE_MIXTURES, find_profile_mixture};
@@ -89,13 +91,21 @@ type ReadPart = fn(&mut Model, &Word) -> Parsed<()>;
 
 fn read(text: &str, num_states: Option<usize>) -> Parsed<Model> {
     let (expanded, notes) = expand_raxml(&plain(text));
+    let split = split_words(&expanded)?;
+    let matrices = read_named_matrices(split[0])?;
     let mut words = Vec::new();
-    for word in split_words(&expanded)? {
-        words.push(read_word(word)?);
+    for (number, word) in split.into_iter().enumerate() {
+        words.push(match (&matrices, number) {
+            (Some(_), 0) => Word { head: NAMED_MATRICES, values: Vec::new() },
+            _ => read_word(word)?,
+        });
     }
     let code = words.iter().find(|word| word.head == "CODE").map(read_code).transpose()?;
     let context = Context { code: code.unwrap_or(GeneticCode::STANDARD), num_states };
-    let mut model = read_matrix(&words[0], context)?;
+    let mut model = match matrices {
+        Some(model) => model,
+        None => read_matrix(&words[0], context)?,
+    };
     model.notes.extend(notes);
     let is_codon = matches!(model.data_type, DataType::Codon(_));
     if code.is_some() && !is_codon {
@@ -107,6 +117,7 @@ fn read(text: &str, num_states: Option<usize>) -> Parsed<Model> {
         let (kind, read_part): (usize, ReadPart) = match word.head.bytes().next() {
             _ if word.head == "CODE" => (0, |_, _| Ok(())),
             Some(b'C') => (5, read_profiles),
+            _ if word.head == GIVEN_PROFILES => (5, read_given_profiles),
             Some(b'W') => (6, |_, _| Ok(())),
             Some(b'F') => (1, read_freqs),
             Some(b'I') => (2, read_invariant),
@@ -195,13 +206,42 @@ fn read_profiles(model: &mut Model, word: &Word) -> Parsed<()> {
             "'+{head}' takes no values; give the weights of its classes as +WU{{...}}"
         ));
     }
-    if model.data_type != DataType::Protein {
-        return Err(format!(
-            "'+{head}' is for amino acids, and {} is no model of them",
-            model.name
-        ));
-    }
+    of_amino_acids(model, head)?;
     model.mixture = Some(Mixture::of_profiles(profiles));
+    Ok(())
+}
+
+fn of_amino_acids(model: &Model, head: &str) -> Parsed<()> {
+    match model.data_type {
+        DataType::Protein => Ok(()),
+        _ => Err(format!("'+{head}' is for amino acids, and {} is no model of them", model.name)),
+    }
+}
+
+fn read_given_profiles(model: &mut Model, word: &Word) -> Parsed<()> {
+    of_amino_acids(model, word.head)?;
+    if word.values.len() < 2 {
+        return Err(
+            "'+FMIX' needs two or more profiles of 20 frequencies: +FMIX{f1/f2/...}{f1/f2/...}"
+                .into(),
+        );
+    }
+    for (number, profile) in word.values.iter().enumerate() {
+        let (number, count) = (number + 1, model.num_states());
+        if profile.len() != count {
+            let given = profile.len();
+            return Err(format!(
+                "profile {number} of '+FMIX' has {given} frequencies instead of {count}"
+            ));
+        }
+        let sum: f64 = profile.iter().sum();
+        if profile.iter().any(|&freq| freq < 0.0) || sum <= 0.0 || !sum.is_finite() {
+            return Err(format!(
+                "the frequencies of profile {number} of '+FMIX' must be 0 or more, and not all 0"
+            ));
+        }
+    }
+    model.mixture = Some(Mixture::of_given_profiles(&word.values));
     Ok(())
 }
 
@@ -255,10 +295,7 @@ fn settle_classes(model: &mut Model, has_freqs: bool, weights: Option<&Word>) ->
     if values.iter().any(|&weight| weight < 0.0) || sum <= 0.0 || !sum.is_finite() {
         return Err(format!("weights in '+{head}{{...}}' must be 0 or more, and not all 0"));
     }
-    *mode = WeightsMode::Fixed;
-    let mut values = values.clone();
-    normalise_weights(&mut values);
-    mixture.set_own_weights(&values);
+    mixture.fix_weights(values.clone());
     Ok(())
 }
 

@@ -13,6 +13,9 @@ const RATES: [&str; 4] = ["", "+I", "+G4", "+I+G4"];
 const FREE_RATES: [&str; 7] = ["+R2", "+R3", "+R4", "+R5", "+R6", "+R7", "+R8"];
 /// Rates over sites for morphological data, which have too few sites for richer models.
 const FEW_RATES: [&str; 2] = ["", "+G4"];
+/// Profile mixtures, which are slow to fit. They are tried with the best matrix, one after the other as long as each is better than the
+/// previous.
+const PROFILES: [&str; 6] = ["+C10", "+C20", "+C30", "+C40", "+C50", "+C60"];
 /// Rates over sites under which branch lengths are optimised first.
 const FIRST_RATES: &str = "+G4";
 
@@ -25,6 +28,8 @@ pub struct CandidateSet {
     rates: Option<&'static str>,
     /// Rates of +G are the medians of their categories instead of the means (Yang 1994, J Mol Evol 39:306).
     gamma_median: bool,
+    /// Compare profile mixtures, too.
+    profiles: bool,
 }
 
 /// A candidate model.
@@ -46,7 +51,18 @@ impl CandidateSet {
             (AutoData::Multistate, DataType::Binary) => DataType::Multistate(2),
             (AutoData::Detected | AutoData::Multistate, detected) => detected,
         };
-        CandidateSet { data_type, rates: auto.rates, gamma_median }
+        CandidateSet { data_type, rates: auto.rates, gamma_median, profiles: false }
+    }
+
+    /// The same with profile mixtures, if they are for the data type.
+    pub fn with_profiles(self, profiles: bool) -> Self {
+        CandidateSet { profiles: profiles && self.data_type == DataType::Protein, ..self }
+    }
+
+    /// Profiles, which are tried with the best matrix and its rates over sites, each as long as the previous one was an
+    /// improvement.
+    pub fn profiles(&self) -> &'static [&'static str] {
+        if self.profiles { &PROFILES } else { &[] }
     }
 
     /// All rates over sites that are tried with the reference matrix.
@@ -156,7 +172,12 @@ impl CandidateSet {
         if mixtures > 0 {
             text += &format!(" and {mixtures} mixtures");
         }
-        text + &format!("; rates over sites: {}", list.join(", "))
+        text += &format!("; rates over sites: {}", list.join(", "));
+        if self.profiles {
+            text +=
+                "; with the best matrix, the profiles C10, C20 and more as long as they are better";
+        }
+        text
     }
 }
 

@@ -10,6 +10,9 @@
 //! free       if the best model has +G4, its matrix with +R2, +R3 ...       roughly
 //!            as long as a further category is better
 //! refined    those of them that are close to the best                      to convergence
+//! profiles   if asked for, the best matrix and LG with C10, C20 ... as      roughly
+//!            long as more are better
+//! refined    those of them that are close to the best                      to convergence
 //! ```
 //!
 //! Each fit starts from results of the previous stages and is independent of the others of its stage, so these may
@@ -53,6 +56,9 @@ enum SelectionStage {
     /// The index of the free rates in the list of candidates.
     Free(usize),
     FreeRefined,
+    /// The index of the profiles in the list of candidates.
+    Profiles(usize),
+    ProfilesRefined,
     Done,
 }
 
@@ -126,6 +132,12 @@ impl Choosing {
                     tasks.retain(|task| self.is_free(&task.candidate));
                     tasks
                 }
+                SelectionStage::Profiles(i) => self.profiles_tasks(i, patterns),
+                SelectionStage::ProfilesRefined => {
+                    let mut tasks = self.refining_tasks(CLOSE);
+                    tasks.retain(|task| has_profiles(&task.candidate));
+                    tasks
+                }
                 SelectionStage::Done => return Vec::new(),
             };
             if !tasks.is_empty() {
@@ -194,7 +206,12 @@ impl Choosing {
             SelectionStage::Crossed => SelectionStage::Free(0),
             SelectionStage::Free(i) if self.goes_on_from(i) => SelectionStage::Free(i + 1),
             SelectionStage::Free(_) => SelectionStage::FreeRefined,
-            SelectionStage::FreeRefined | SelectionStage::Done => SelectionStage::Done,
+            SelectionStage::FreeRefined => SelectionStage::Profiles(0),
+            SelectionStage::Profiles(i) if self.gains_by_profiles(i) => {
+                SelectionStage::Profiles(i + 1)
+            }
+            SelectionStage::Profiles(_) => SelectionStage::ProfilesRefined,
+            SelectionStage::ProfilesRefined | SelectionStage::Done => SelectionStage::Done,
         };
     }
 
@@ -321,6 +338,60 @@ impl Choosing {
         }
     }
 
+    /// The best fit that has neither profiles nor matrices of its rates over sites.
+    fn best_of_one_matrix(&self) -> &Fit {
+        let mixtures = self.candidates.mixtures();
+        let is_wanted = |c: &Candidate| !has_profiles(c) && !mixtures.contains(c);
+        self.within(0.0, is_wanted).first().expect("matrices were fitted")
+    }
+
+    /// The best matrix and the reference with profiles number `number`: what is best for one class need not be for many. Frequencies of their
+    /// own would be a further class, with weights that are estimated.
+    fn with_profiles(&self, number: usize) -> Vec<Candidate> {
+        let best = &self.best_of_one_matrix().candidate;
+        let (own, rich) = (best.matrix.trim_end_matches("+F"), self.candidates.rich_matrix());
+        let mut matrices = vec![own, &rich];
+        matrices.dedup();
+        let profiles = self.candidates.profiles().get(number).into_iter();
+        let candidate = |profiles| {
+            let with = |matrix: &&str| Candidate {
+                matrix: format!("{matrix}{profiles}"),
+                rates: best.rates,
+            };
+            matrices.iter().map(with).collect::<Vec<_>>()
+        };
+        profiles.flat_map(candidate).collect()
+    }
+
+    fn profiles_tasks(&self, number: usize, patterns: &Patterns) -> Vec<Task> {
+        let fewer = number.checked_sub(1).map_or(Vec::new(), |fewer| self.with_profiles(fewer));
+        let tasks = self.with_profiles(number).into_iter().enumerate();
+        tasks
+            .map(|(matrix, candidate)| {
+                let fewer = fewer.get(matrix).and_then(|one| self.find(&one.matrix, one.rates));
+                let fewer = fewer.unwrap_or_else(|| self.best_of_one_matrix());
+                let mut start = self.model(&candidate, patterns);
+                start_from(&mut start, &fewer.model);
+                let (lengths, other_starts) = (Some(fewer.tree.clone()), Vec::new());
+                Task { candidate, start, other_starts, lengths, effort: Effort::Rough }
+            })
+            .collect()
+    }
+
+    /// True if more profiles are to be tried after those with this number.
+    fn gains_by_profiles(&self, number: usize) -> bool {
+        let value = |number: usize| {
+            let fits = self.with_profiles(number).into_iter();
+            let fits = fits.filter_map(|one| self.find(&one.matrix, one.rates));
+            fits.map(|fit| self.value(fit)).reduce(f64::min)
+        };
+        let fewer = match number.checked_sub(1) {
+            Some(fewer) => value(fewer),
+            None => Some(self.value(self.best_of_one_matrix())),
+        };
+        value(number).zip(fewer).is_some_and(|(more, fewer)| more < fewer)
+    }
+
     fn matrix_tasks(&self, patterns: &Patterns) -> Vec<Task> {
         let rich = self.best_rates();
         let rates = rich.candidate.rates;
@@ -388,6 +459,10 @@ impl Choosing {
         }
         tasks
     }
+}
+
+fn has_profiles(candidate: &Candidate) -> bool {
+    candidate.matrix.contains("+C")
 }
 
 /// Sets the rates over sites to those of another model with the same kind of rates.

@@ -40,8 +40,17 @@ fn carry_out(task: &Task, patterns: &Patterns, tree: &Tree, threads: usize) -> F
 }
 
 fn rank(word: &str, data: &(Patterns, Tree), criterion: Criterion, threads: usize) -> Vec<Ranked> {
+    let auto = AutoModel::read(word).unwrap();
+    rank_of(CandidateSet::new(auto, data.0.data_type, false), data, criterion, threads)
+}
+
+fn rank_of(
+    candidates: CandidateSet,
+    data: &(Patterns, Tree),
+    criterion: Criterion,
+    threads: usize,
+) -> Vec<Ranked> {
     let (patterns, tree) = data;
-    let candidates = CandidateSet::new(AutoModel::read(word).unwrap(), patterns.data_type, false);
     let mut choosing = Choosing::new(candidates, criterion, patterns.num_sites, NUM_TAXA);
     loop {
         let tasks = choosing.ask(patterns);
@@ -81,6 +90,21 @@ fn the_matrix_of_simulated_proteins_is_found() {
     let ranking = rank("PROTGAMMAAUTO", &simulate("MTMAM+G4{0.5}", 200), Criterion::Aicc, 1);
     assert_eq!(ranking[0].model.label(), "MTMAM+G4m");
     assert!(ranking.iter().all(|ranked| ranked.model.label().ends_with("+G4m")));
+}
+
+#[test]
+fn profiles_are_tried_with_the_best_matrix_as_long_as_more_are_better() {
+    let rank = |truth: &str| {
+        let data = simulate(truth, 400);
+        let auto = AutoModel::read("PROTGAMMAAUTO").unwrap();
+        let candidates = CandidateSet::new(auto, data.0.data_type, false).with_profiles(true);
+        let ranking = rank_of(candidates, &data, Criterion::Bic, 1);
+        let labels = ranking.iter().map(|ranked| ranked.model.label());
+        let profiles = labels.filter(|label| label.contains("+C")).count();
+        (ranking[0].model.label(), ranking[0].fine, profiles)
+    };
+    assert_eq!(rank("LG+C20+G4{0.5}"), ("LG+C20+G4m".to_string(), true, 6));
+    assert_eq!(rank("LG+G4{0.5}"), ("LG+G4m".to_string(), true, 1));
 }
 
 #[test]

@@ -125,13 +125,16 @@ fn add_options(identity: &mut Identity, plan: &Plan) {
         model: _,
         data_type: _,
         protein_matrix: _,
+        model_definitions: _,
         multistate_equal: _,
         auto_criterion,
+        auto_mixtures,
         gamma_median: _,
         brlen: _,
         restricted,
     } = data;
     identity.add("criterion of models", auto_criterion.unwrap_or_default().name());
+    identity.add("--mixtures", auto_mixtures);
     identity.add("branch lengths", text(&plan.linkage()).to_lowercase());
     identity.add("restricted trees", restricted);
 
@@ -140,6 +143,7 @@ fn add_options(identity: &mut Identity, plan: &Plan) {
         partition_trees: _,
         opt_model,
         opt_branches,
+        whole_mixture,
         lh_epsilon,
         effort,
         spr_radius,
@@ -150,6 +154,7 @@ fn add_options(identity: &mut Identity, plan: &Plan) {
     identity.add("--tree", trees.iter().map(describe_source).collect::<Vec<_>>().join(","));
     identity.add("--opt-model", opt_model);
     identity.add("--opt-branches", opt_branches);
+    identity.add("--whole-mixture", whole_mixture);
     identity.add("--lh-epsilon", or_default(lh_epsilon));
     identity.add("effort of the search", text(effort).to_lowercase());
     identity.add("--spr-radius", or_default(spr_radius));
@@ -186,6 +191,7 @@ fn add_options(identity: &mut Identity, plan: &Plan) {
         prefix: _,
         redo: _,
         sitelh,
+        site_rates,
         root: _,
         quiet: _,
         tree_format: _,
@@ -193,6 +199,7 @@ fn add_options(identity: &mut Identity, plan: &Plan) {
         names: _,
     } = output;
     identity.add("--sitelh", sitelh);
+    identity.add("--site-rates", site_rates);
 }
 
 fn text(value: &impl Debug) -> String {

@@ -41,12 +41,18 @@ pub(crate) struct BestTreeArgs {
     /// Natural logarithms.
     #[arg(long, help_heading = BEST_TREE)]
     pub sitelh: bool,
+    /// Rate of every site [default: off]
+    ///
+    /// Posterior means under the rates over sites of the model; under profile mixtures also the frequencies of every site.
+    #[arg(long, help_heading = BEST_TREE)]
+    pub site_rates: bool,
 }
 
 impl BestTreeArgs {
     /// Their meaning, in the plan of an analysis.
     pub(crate) fn read(&self, plan: &mut Plan, refusals: &mut Refusals) {
         plan.output.sitelh = self.sitelh;
+        plan.output.site_rates = self.site_rates;
         plan.ancestral = AncestralOptions { states: self.ancestral, changes: self.mutmap };
         self.tests.read(plan, refusals);
     }

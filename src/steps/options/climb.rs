@@ -19,6 +19,10 @@ pub(crate) struct FitArgs {
     /// parameters]
     #[arg(short = 'e', long, value_name = "LNL", allow_negative_numbers = true, help_heading = OPTIMISE, hide_short_help = true)]
     pub lh_epsilon: Option<f64>,
+    /// Use all classes of a profile mixture (LG+C20) from the beginning [default: begin with one class that has
+    /// their mean frequencies]
+    #[arg(long, help_heading = OPTIMISE, hide_short_help = true)]
+    pub whole_mixture: bool,
 }
 
 impl FitArgs {
@@ -29,6 +33,7 @@ impl FitArgs {
         }
         AnalysisOptions {
             opt_model: self.opt_model != Some(Switch::Off),
+            whole_mixture: self.whole_mixture,
             lh_epsilon: self.lh_epsilon,
             ..AnalysisOptions::default()
         }

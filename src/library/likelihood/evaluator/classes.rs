@@ -1,7 +1,8 @@
-//! The likelihood of each class of a mixture at each pattern.
+//! The likelihood of each class of a mixture, and of each category of rates over sites, at each pattern.
 
 use super::evaluator::Evaluator;
 use crate::likelihood::engine::Result;
+use crate::model::Model;
 
 impl Evaluator {
     /// Log-likelihood of every pattern of a partition (unweighted) under each class of its model alone, `[class][pattern]`.
@@ -14,16 +15,54 @@ impl Evaluator {
     /// # Panics
     /// If the model of the partition has no classes with weights of their own, or the partition less than two taxa.
     pub fn class_log_likelihoods(&mut self, partition: usize) -> Result<Vec<Vec<f64>>> {
-        assert!(self.num_taxa_of(partition) >= 2, "partition {partition} has no edge");
-        self.update_partials(&[partition])?;
         let model = self.model(partition).clone();
         let classes = model.mixture.as_ref().and_then(|mixture| mixture.own_weights());
         let num_classes = classes.expect("the model has classes").len();
+        let alone: Vec<Model> = (0..num_classes).map(|class| model.of_one_class(class)).collect();
+        self.log_likelihoods_under(partition, &alone)
+    }
+
+    /// Log-likelihood of every pattern of a partition (unweighted) in each category of rates over sites, `[category][pattern]`,
+    /// those of variable sites alone and then, under a model with invariant sites, the sum of the
+    /// likelihoods of invariant ones, with their proportion as a factor: minus infinity where the pattern is variable.
+    ///
+    /// # Errors
+    /// The engine has failed.
+    ///
+    /// # Panics
+    /// If the partition has less than two taxa.
+    pub fn rate_log_likelihoods(&mut self, partition: usize) -> Result<Vec<Vec<f64>>> {
+        let model = self.model(partition).clone();
+        let num_cats = model.rates_over_sites().rates.len();
+        let mut alone: Vec<Model> = (0..num_cats).map(|cat| model.of_one_rate(Some(cat))).collect();
+        alone.extend(model.invariant.map(|_| model.of_one_rate(None)));
+        let mut lnls = self.log_likelihoods_under(partition, &alone)?;
+        if let Some(invariant) = model.invariant {
+            let (variable, constant) = lnls.split_at_mut(num_cats);
+            for of_cat in variable {
+                for (lnl, constant) in of_cat.iter_mut().zip(&constant[0]) {
+                    let both = libm::exp(*constant - *lnl);
+                    *lnl += libm::log1p(-both.min(1.0)) - libm::log1p(-invariant.pinv);
+                }
+            }
+        }
+        Ok(lnls)
+    }
+
+    /// Log-likelihood of every pattern under models that differ from that of the partition in the weights of its categories.
+    fn log_likelihoods_under(
+        &mut self,
+        partition: usize,
+        models: &[Model],
+    ) -> Result<Vec<Vec<f64>>> {
+        assert!(self.num_taxa_of(partition) >= 2, "partition {partition} has no edge");
+        self.update_partials(&[partition])?;
+        let model = self.model(partition).clone();
         let job = self.partitions[partition].root_job(partition);
         self.compute(|engine| {
-            let mut lnls = Vec::with_capacity(num_classes);
-            for class in 0..num_classes {
-                engine.set_models(&[(partition, &model.of_one_class(class))])?;
+            let mut lnls = Vec::with_capacity(models.len());
+            for alone in models {
+                engine.set_models(&[(partition, alone)])?;
                 lnls.push(engine.pattern_log_likelihoods(&job)?);
             }
             engine.set_models(&[(partition, &model)])?;

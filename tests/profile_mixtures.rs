@@ -1,0 +1,91 @@
+//! Searches and evaluations under mixtures of profiles and matrices, and the rates and profiles of sites, as a user gets them.
+
+use crate::util::{Scratch, assert_same_bytes, log_likelihood};
+
+/// A folder with ten taxa and 80 amino acids, `x.mlsearch.phy`, and the tree with which they were simulated.
+fn simulated() -> Scratch {
+    let scratch = Scratch::new();
+    scratch.succeed("simulate -t rand{10} --mean-brlen 0.2 --sites 80 -m LG+C10+G4{0.7} -p 3 -n x");
+    scratch
+}
+
+#[test]
+fn a_search_that_begins_with_one_class_ends_where_one_with_all_classes_does() {
+    let scratch = simulated();
+    let command = "-s x.mlsearch.phy -m LG+C10+G4 --quiet";
+    assert_same_bytes(&scratch, command, &["bestTree", "bestModel", "log", "json"]);
+    scratch.succeed(&format!("{command} -T 1 -n a"));
+    scratch.succeed(&format!("{command} -T 1 -n b --whole-mixture"));
+    let [a, b] = ["a", "b"].map(|prefix| log_likelihood(&scratch, prefix));
+    assert!((a - b).abs() < 0.01, "{a} {b}");
+    for (prefix, more) in [("c", ""), ("d", "--whole-mixture")] {
+        scratch
+            .succeed(&format!("evaluate {command} -T 1 -t x.mlsearch.trueTree -n {prefix} {more}"));
+    }
+    let [c, d] = ["c", "d"].map(|prefix| log_likelihood(&scratch, prefix));
+    assert!((c - d).abs() < 0.01 && c <= a + 0.01, "{a} {c} {d}");
+    // Replicates begin with one class, too.
+    scratch.succeed(&format!("{command} -T 2 --bootstrap --bs-trees 2 -n e"));
+    scratch
+        .run(&format!("{command} -n a --whole-mixture"))
+        .assert_refused(&["results of an earlier run"]);
+}
+
+#[test]
+fn profiles_of_a_file_are_mixtures_that_are_printed_in_full() {
+    let scratch = simulated();
+    let even = "0.05 ".repeat(20);
+    let uneven = format!("0.43 {}", "0.03 ".repeat(19));
+    scratch.write(
+        "m.nex",
+        &format!(
+            "#nexus\nbegin models;\nfrequency one = {even};\nfrequency two = {uneven};\n\
+             frequency both = FMIX{{one:1:0.4,two:1:0.6}};\nmodel mine = LG+both+G4{{0.5}};\nend;\n"
+        ),
+    );
+    let evaluate = "evaluate -s x.mlsearch.phy -t x.mlsearch.trueTree --quiet -T 1";
+    scratch.succeed(&format!("{evaluate} -m mine --model-definitions m.nex -n a"));
+    scratch.succeed(&format!("{evaluate} -m a.mlsearch.bestModel -n b"));
+    let [a, b] = ["a", "b"].map(|prefix| log_likelihood(&scratch, prefix));
+    assert!((a - b).abs() < 1e-3, "{a} {b}");
+    // Weights that are estimated are better.
+    scratch.succeed(&format!("{evaluate} -m LG+FMIX{{one,two}}+G4{{0.5}} -mdef m.nex -n c"));
+    assert!(log_likelihood(&scratch, "c") >= a - 1e-3);
+    scratch.succeed(&format!("{evaluate} -m MIX{{LG:0.5/WAG:1.5}}+G4 -n d"));
+    scratch.succeed(&format!("{evaluate} -m d.mlsearch.bestModel -n e"));
+    let [d, e] = ["d", "e"].map(|prefix| log_likelihood(&scratch, prefix));
+    assert!((d - e).abs() < 1e-3, "{d} {e}");
+    let unknown = scratch.run(&format!("{evaluate} -m LG+FMIX{{one,none}} -mdef m.nex -n f"));
+    unknown.assert_refused(&["'NONE' in FMIX{...} is not defined"]);
+    scratch.write("bad.nex", "begin models;\nfrequency one = 0.5 0.5;\nend;\n");
+    let bad = scratch.run(&format!("{evaluate} -m LG+one -mdef bad.nex -n f"));
+    bad.assert_refused(&["bad.nex, line 2: '0.5 0.5' is neither 20 frequencies nor FMIX"]);
+}
+
+#[test]
+fn rates_and_profiles_of_sites_are_written_for_every_site() {
+    let scratch = simulated();
+    let evaluate = "evaluate -s x.mlsearch.phy -t x.mlsearch.trueTree --site-rates --quiet";
+    assert_same_bytes(&scratch, &format!("{evaluate} -m LG+C10+G4"), &["siteRates", "siteFreqs"]);
+    scratch.succeed(&format!("{evaluate} -m LG+C10+G4 -n a"));
+    let read = |name: &str| std::fs::read_to_string(scratch.path().join(name)).unwrap();
+    let rates: Vec<f64> = read("a.mlsearch.siteRates")
+        .lines()
+        .skip(1)
+        .map(|line| line.split('\t').nth(2).unwrap().parse().unwrap())
+        .collect();
+    assert_eq!(rates.len(), 80);
+    // The mean of posterior means is about that of the prior.
+    let mean = rates.iter().sum::<f64>() / 80.0;
+    assert!((mean - 1.0).abs() < 0.2, "{mean}");
+    let profiles = read("a.mlsearch.siteFreqs");
+    for (number, line) in profiles.lines().enumerate() {
+        let words: Vec<f64> = line.split(' ').map(|word| word.parse().unwrap()).collect();
+        assert_eq!((words.len(), words[0]), (21, number as f64 + 1.0));
+        assert!((words[1..].iter().sum::<f64>() - 1.0).abs() < 1e-4);
+    }
+    assert_eq!(profiles.lines().count(), 80);
+    // Without a mixture, there are no profiles.
+    scratch.succeed(&format!("{evaluate} -m LG+I+R3 -n b"));
+    assert!(!scratch.files().contains(&"b.mlsearch.siteFreqs".to_string()));
+}
