@@ -132,11 +132,23 @@ pub(crate) struct MatrixReport {
     pub mean: Option<f64>,
     /// The largest.
     pub largest: Option<f64>,
+    /// The distances between all taxa, to be looked at, if these are not too many.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub map: Option<DistanceMapReport>,
     /// The trees of the distances, as Newick text, in the order of `--tree`.
     pub trees: Vec<MatrixTreeReport>,
     /// Those of the partitions, in the order of their file, where each has distances of its own.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub partitions: Vec<PartitionMatrixReport>,
+}
+
+/// A map of distances: near taxa are together.
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+pub(crate) struct DistanceMapReport {
+    /// The taxa in the order of the rows.
+    pub taxa: Vec<String>,
+    /// For each taxon a digit for each: 0 for the same, 9 for the largest distance or one that is not known.
+    pub rows: Vec<String>,
 }
 
 /// The distances of one partition.

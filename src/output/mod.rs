@@ -24,10 +24,11 @@ pub use matrix::MatrixFormat;
 pub(crate) use files::{OutputFiles, Part, Request};
 pub(crate) use growing::Growing;
 pub(crate) use kinds::{CHECKPOINT, JSON, LAST_TREE, LOG, OF_EVERY_RUN, PAGE};
-pub(crate) use matrix::{MatrixReport, MatrixTreeReport, PartitionMatrixReport};
+pub(crate) use matrix::{DistanceMapReport, MatrixReport, MatrixTreeReport, PartitionMatrixReport};
 pub(crate) use names::Names;
 pub(crate) use overview::{
-    CompositionReport, GappyTaxonReport, MapReport, OverviewReport, TaxonCompositionReport,
+    CompositionReport, GappyTaxonReport, MapReport, OverviewReport, SiteProfileReport,
+    TaxonCompositionReport,
 };
 pub(crate) use page::page_of;
 pub(crate) use progress::{Progress, Terminal};

@@ -4,7 +4,7 @@
 //! Only `command`, `run` and `timings` may differ between two runs of the same computation.
 
 use super::history::ReachedReport;
-use super::overview::OverviewReport;
+use super::overview::{OverviewReport, SiteProfileReport};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use std::collections::BTreeMap;
 
@@ -56,6 +56,9 @@ pub(crate) struct Report {
     /// What only few analyses report: names, and values as indented JSON.
     #[serde(skip)]
     sections: Vec<(&'static str, String)>,
+    /// The log-likelihood of the best tree along the alignment.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub site_profile: Option<SiteProfileReport>,
     /// Edges of the best tree whose length no partition determines.
     pub undetermined_edges: Vec<UndeterminedEdge>,
     /// What the user should know before relying on the result.

@@ -1,6 +1,6 @@
 //! [`Tally`]: what is found out about distances as they are computed.
 
-use crate::output::MatrixReport;
+use crate::output::{DistanceMapReport, MatrixReport};
 use crate::runtime::{RunRecord, warn_of_each};
 
 /// Pairs without a distance that are named.
@@ -9,6 +9,9 @@ const MOST_NAMED: usize = 10_000;
 const PARTS: f64 = (1_u64 << 48) as f64;
 /// Distances up to which that is done: in parts, they have 63 bits. Those between sequences are smaller.
 const MOST_IN_PARTS: f64 = (1_u64 << 15) as f64;
+
+/// Most taxa of a map.
+const MOST_IN_MAP: usize = 500;
 
 /// What is found on the way.
 #[derive(Debug)]
@@ -24,6 +27,8 @@ pub(crate) struct Tally {
     largest: f64,
     /// The first pairs without a distance.
     unknown: Vec<String>,
+    /// Each taxon with its distances from those before it, as long as they are not too many for a map.
+    rows: Vec<(String, Vec<f32>)>,
 }
 
 impl Default for Tally {
@@ -38,6 +43,7 @@ impl Default for Tally {
             least,
             largest,
             unknown: Vec::new(),
+            rows: Vec::new(),
         }
     }
 }
@@ -45,6 +51,10 @@ impl Default for Tally {
 impl Tally {
     /// The distances of a taxon from those before it.
     pub(crate) fn add<'n>(&mut self, taxon: usize, row: &[f64], name: impl Fn(usize) -> &'n str) {
+        if taxon == self.rows.len() && taxon <= MOST_IN_MAP {
+            let row = row.iter().map(|&distance| distance as f32).collect();
+            self.rows.push((name(taxon).to_string(), row));
+        }
         for (other, &distance) in row.iter().enumerate() {
             self.pairs += 1;
             if distance.is_finite() {
@@ -111,8 +121,65 @@ impl Tally {
             least: if_any(self.least),
             mean: if_any((self.sum as f64 / PARTS + self.rest) / known.max(1) as f64),
             largest: if_any(self.largest),
+            map: self.map(taxa),
             trees: Vec::new(),
             partitions: Vec::new(),
         }
+    }
+
+    /// The map, if all taxa are in it.
+    fn map(&self, taxa: usize) -> Option<DistanceMapReport> {
+        if self.rows.len() != taxa || !(3..=MOST_IN_MAP).contains(&taxa) {
+            return None;
+        }
+        let distance = |a: usize, b: usize| match a.cmp(&b) {
+            std::cmp::Ordering::Less => self.rows[b].1[a],
+            std::cmp::Ordering::Equal => 0.0,
+            std::cmp::Ordering::Greater => self.rows[a].1[b],
+        };
+        // From each taxon to the nearest that is left; what has no distance comes last.
+        // By names, so that nothing depends on the order of the alignment.
+        let mut left: Vec<usize> = (0..taxa).collect();
+        left.sort_unstable_by(|&a, &b| self.rows[a].0.cmp(&self.rows[b].0));
+        let mut order = vec![left.remove(0)];
+        while let Some(&last) = order.last() {
+            let far = |taxon: usize| Some(distance(last, taxon)).filter(|d| d.is_finite());
+            let near = |a: &(usize, &usize), b: &(usize, &usize)| {
+                let [a, b] = [a, b].map(|one| far(*one.1).unwrap_or(f32::MAX));
+                a.total_cmp(&b)
+            };
+            let Some((place, _)) = left.iter().enumerate().min_by(near) else { break };
+            order.push(left.remove(place));
+        }
+        let largest = (self.largest as f32).max(f32::MIN_POSITIVE);
+        let digit = |distance: f32| match distance.is_finite() {
+            true => char::from(b'0' + (9.0 * distance / largest).round().clamp(0.0, 9.0) as u8),
+            false => '9',
+        };
+        let row = |&a: &usize| order.iter().map(|&b| digit(distance(a, b))).collect();
+        Some(DistanceMapReport {
+            taxa: order.iter().map(|&taxon| self.rows[taxon].0.clone()).collect(),
+            rows: order.iter().map(row).collect(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn near_taxa_are_together_in_the_map() {
+        let mut tally = Tally::default();
+        let names = ["a", "b", "c", "d"];
+        for (taxon, row) in [&[][..], &[0.9], &[0.1, 0.9], &[f64::NAN, 0.3, 0.9]].iter().enumerate()
+        {
+            tally.add(taxon, row, |taxon| names[taxon]);
+        }
+        let map = tally.report(String::new(), 4).map.unwrap();
+        assert_eq!(map.taxa, ["a", "c", "b", "d"]);
+        assert_eq!(map.rows, ["0199", "1099", "9903", "9930"]);
+        // Not all taxa are there.
+        assert!(tally.report(String::new(), 5).map.is_none());
     }
 }

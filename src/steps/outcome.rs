@@ -39,6 +39,8 @@ pub(crate) struct Outcome {
     pub at_bounds: Vec<ParameterAtBound>,
     /// Log-likelihood of every site in the order of the alignment (of codons in codon data), if requested.
     pub site_lnls: Option<Vec<f64>>,
+    /// Mean log-likelihoods along the alignment, each of so many sites, to be looked at.
+    pub profile: (usize, Vec<f32>),
     /// `[partition][pattern]`: log-likelihoods of the patterns, if the tree is to be tested.
     pub pattern_lnls: Option<Vec<Vec<f64>>>,
     /// Bytes of CLVs.
@@ -73,13 +75,16 @@ impl Outcome {
         }
         let (mut site_lnls, mut pattern_lnls) = (None, None);
         let is_tested = !setup.plan.tests.kinds.is_empty();
-        if setup.plan.output.sitelh || is_tested {
-            let of_partition = |partition| evaluator.pattern_log_likelihoods(partition);
-            let lnls: Vec<_> =
-                (0..partitions.len()).map(of_partition).collect::<likelihood::Result<_>>()?;
-            site_lnls = (setup.plan.output.sitelh)
-                .then(|| site_log_likelihoods(&lnls, partitions, setup.loaded.num_sites));
-            pattern_lnls = is_tested.then_some(lnls);
+        let of_partition = |partition| evaluator.pattern_log_likelihoods(partition);
+        let lnls: Vec<_> =
+            (0..partitions.len()).map(of_partition).collect::<likelihood::Result<_>>()?;
+        let of_sites = site_log_likelihoods(&lnls, partitions, setup.loaded.num_sites);
+        let profile = profile_of(&of_sites);
+        if setup.plan.output.sitelh {
+            site_lnls = Some(of_sites);
+        }
+        if is_tested {
+            pattern_lnls = Some(lnls);
         }
         let partitions = 0..partitions.len();
         let (partition_trees, undetermined) = match evaluator.linkage() {
@@ -109,6 +114,7 @@ impl Outcome {
             partition_trees,
             undetermined,
             site_lnls,
+            profile,
             pattern_lnls,
             clv_bytes: evaluator.capabilities().clv_bytes as usize,
             history: None,
@@ -170,6 +176,16 @@ fn site_log_likelihoods(
     sites.into_iter().flatten().collect()
 }
 
+/// Most values of a profile: every outcome is kept in the checkpoint with its own.
+const MOST_VALUES: usize = 500;
+
+/// Means of so many sites that there are not too many of them.
+fn profile_of(sites: &[f64]) -> (usize, Vec<f32>) {
+    let per_value = sites.len().div_ceil(MOST_VALUES).max(1);
+    let mean = |sites: &[f64]| (sites.iter().sum::<f64>() / sites.len() as f64) as f32;
+    (per_value, sites.chunks(per_value).map(mean).collect())
+}
+
 /// Number of the outcome with the highest log-likelihood; the first of equal ones.
 pub(crate) fn best_of(outcomes: &[Outcome]) -> usize {
     let mut best = 0;
@@ -205,6 +221,9 @@ mod tests {
         let lnls = [vec![-8.0, -1.0], vec![-0.5, -2.0], vec![]];
         // Columns 0 to 10; 3 and 5 belong to the codon at 1, 7 and 9 to the one at 8, 10 to none.
         let expected = [-0.5, -1.0, -2.0, -0.5, 0.0, -8.0, 0.0];
+        assert_eq!(profile_of(&expected).0, 1);
+        let (per_value, profile) = profile_of(&[-2.0; 1001]);
+        assert_eq!((per_value, profile.len(), profile[333]), (3, 334, -2.0));
         assert_eq!(site_log_likelihoods(&lnls, &partitions, 11), expected);
     }
 }

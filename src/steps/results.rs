@@ -9,7 +9,7 @@ use crate::dataset::{Loaded, write_models};
 use crate::error::Result;
 use crate::likelihood::{BrlenLinkage, NO_LENGTH};
 use crate::observer::Event;
-use crate::output::{OutputKind, PartitionReport, TreeReport, UndeterminedEdge};
+use crate::output::{OutputKind, PartitionReport, SiteProfileReport, TreeReport, UndeterminedEdge};
 use crate::plan::Plan;
 use crate::runtime::{Session, warn_of_each};
 use crate::tree::{Drawing, EdgeId, NewickOptions, Tree, write_newick};
@@ -175,6 +175,10 @@ fn report_best(session: &mut Session, best: &Outcome, newick: &str) {
     session.record.report.undetermined_edges = edges.collect();
     session.record.report.partitions = partitions;
     session.record.report.model = models;
+    session.record.report.site_profile = Some(SiteProfileReport {
+        sites_per_value: best.profile.0,
+        values: best.profile.1.iter().map(|&value| f64::from(value)).collect(),
+    });
     session.record.report.log_likelihood = Some(best.lnl);
     session.record.report.best_tree = Some(newick.to_string());
     session.record.report.run.memory_bytes = best.clv_bytes as u64;

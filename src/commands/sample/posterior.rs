@@ -3,7 +3,7 @@
 use super::plots::{draw_asdsf, draw_splits, draw_traces};
 use super::report::{
     AcceptanceReport, CredibleReport, DiagnosisReport, MarginalReport, ParameterReport,
-    SamplingReport, SplitReport,
+    SamplingReport, SplitReport, TraceReport,
 };
 use crate::dataset::list_names;
 use crate::error::Result;
@@ -357,6 +357,7 @@ pub(crate) fn deliver_posterior(
             .then_some(sampled.is_stopped),
         agreement: sampled.diagnose().report(),
         parameters: sampled.parameters(),
+        traces: traces(sampled),
         splits: splits.iter().map(|split| split_report(setup, split)).collect(),
         credible_sets: [0.5, 0.95].map(|share| sampled.credible(share)).to_vec(),
         acceptance: mixing
@@ -374,6 +375,30 @@ pub(crate) fn deliver_posterior(
     }
     record.report.set_section("sampling", &report);
     Ok(())
+}
+
+/// Most values of a trace in the report.
+const MOST_VALUES: usize = 500;
+
+/// Log-likelihood and tree length of all runs.
+fn traces(sampled: &Sampled) -> Vec<TraceReport> {
+    let mut traces = Vec::new();
+    for (column, name) in sampled.names.iter().enumerate() {
+        if !["LnL", "TL"].contains(&name.as_str()) {
+            continue;
+        }
+        for (run, columns) in sampled.columns.iter().enumerate() {
+            let values = &columns[column];
+            let step = values.len().div_ceil(MOST_VALUES).max(1);
+            traces.push(TraceReport {
+                name: name.clone(),
+                run: run + 1,
+                generations_apart: step as u64 * sampled.sampling.sample_every,
+                values: values.iter().step_by(step).copied().collect(),
+            });
+        }
+    }
+    traces
 }
 
 /// A posterior probability, from a support in percent.

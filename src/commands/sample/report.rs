@@ -30,6 +30,8 @@ pub(crate) struct SamplingReport {
     pub agreement: DiagnosisReport,
     /// Log-likelihood and parameters.
     pub parameters: Vec<ParameterReport>,
+    /// Log-likelihood and tree length over the generations, to be looked at.
+    pub traces: Vec<TraceReport>,
     /// Splits of the sampled trees, from frequent to rare.
     pub splits: Vec<SplitReport>,
     /// The fewest topologies that have 50 and 95 percent of the samples.
@@ -45,6 +47,19 @@ pub(crate) struct SamplingReport {
     pub consensus_tree: String,
     /// The sampled tree with the highest posterior density.
     pub map_tree: String,
+}
+
+/// How a value of a run went.
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+pub(crate) struct TraceReport {
+    /// The name of the value.
+    pub name: String,
+    /// The run, from 1.
+    pub run: usize,
+    /// Generations between two of its values.
+    pub generations_apart: u64,
+    /// Its values, at most 500.
+    pub values: Vec<f64>,
 }
 
 /// A marginal likelihood by stepping stones.

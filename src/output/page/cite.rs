@@ -27,13 +27,15 @@ const fn work(key: &'static str, purpose: &'static str, is_used: fn(&Value) -> b
 fn has_model(result: &Value, is_wanted: impl Fn(&str) -> bool) -> bool {
     let one = result.text("model").into_iter();
     let selected = result.list("model_selection").iter().filter_map(|one| one.text("chosen"));
-    one.chain(result.texts("model")).chain(selected).any(is_wanted)
+    let of_genes = result.list("genes.each").iter().filter_map(|one| one.text("model"));
+    one.chain(result.texts("model")).chain(selected).chain(of_genes).any(is_wanted)
 }
 
 fn searches(result: &Value) -> bool {
     result.at("agreement").is_some()
         || result.at("timings.search").is_some()
         || result.at("bootstrap.sampling").is_some()
+        || result.at("genes").is_some()
 }
 
 fn has_test(result: &Value, name: &str) -> bool {

@@ -1,9 +1,10 @@
 //! The section of the data: what is missing, composition, identical sequences.
 
-use super::numbers::{Cell, Column, bar, count, facts, percent, short, table};
+use super::numbers::{Cell, Column, bar, count, facts, percent, table};
 use super::record::Field;
 use super::section::Section;
-use maud::{Markup, html};
+use crate::output::svg::{Panel, Series, Surface, draw_on};
+use maud::{Markup, PreEscaped, html};
 use serde_json::{Map, Value};
 
 /// Most names of a group that are shown.
@@ -31,6 +32,7 @@ pub(super) fn section(result: &Value) -> Option<Section> {
         (facts(&pairs))
         (missing(overview))
         div.columns { (gappiest(overview)) (composition(overview)) }
+        (profile(result))
         (identical(overview))
     };
     Some(Section { id: "data", title: "Data", body })
@@ -56,7 +58,7 @@ fn missing(overview: &Value) -> Markup {
     }
     let what = overview.text("map.columns").unwrap_or("columns");
     let per = |number: Option<f64>, one: &str, many: &str| match number {
-        Some(n) if n > 1.0 => format!("{} {many}", short(n)),
+        Some(n) if n > 1.0 => format!("{} {many}", count(n)),
         _ => format!("one {one}"),
     };
     let row = per(overview.number("map.taxa_per_row"), "taxon", "taxa");
@@ -72,6 +74,34 @@ fn missing(overview: &Value) -> Markup {
         h3 { "Where data are missing" }
         canvas.map data-map="missing" role="img" aria-label=(label) {}
         p.soft { "Each row is " (row) ", each column " (column) " of the alignment. Dark: data; light: missing. Taxa with much data are above." }
+    }
+}
+
+/// The log-likelihood along the alignment.
+fn profile(result: &Value) -> Markup {
+    let values = result.numbers("site_profile.values");
+    let per_value = result.number("site_profile.sites_per_value").unwrap_or(1.0);
+    if values.len() < 2 {
+        return html! {};
+    }
+    let point = |(i, value): (usize, &f64)| [(i as f64 + 0.5) * per_value, *value];
+    let panel = Panel {
+        title: "mean log-likelihood of a site".to_string(),
+        x_label: "site".to_string(),
+        series: vec![Series {
+            points: values.iter().enumerate().map(point).collect(),
+            is_line: true,
+            name: String::new(),
+        }],
+        ..Panel::default()
+    };
+    html! {
+        h3 { "Log-likelihood along the alignment" }
+        (PreEscaped(draw_on(Surface::Page, "", &[panel], 1)))
+        p.soft {
+            "Each point is the mean of " (count(per_value)) " sites. Low stretches evolve fast, or do not fit the model or the \
+             tree: misaligned regions, for example."
+        }
     }
 }
 

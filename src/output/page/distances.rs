@@ -18,7 +18,8 @@ pub(super) fn section(result: &Value) -> Option<Section> {
         @if !found.texts("map.rows").is_empty() {
             h3 { "Distances between all taxa" }
             canvas.map data-map="distances" role="img" aria-label="Map of the distances between all taxa, from light for the least to dark for the largest; the file of distances has the numbers." {}
-            p.soft { "Rows and columns are taxa, those that are near to each other together. Light: near; dark: far." }
+            p.soft { "Rows and columns are taxa, those that are near to each other together. Light: near; dark: far, or not known." }
+            details { summary { "Taxa in the order of the rows" } p { (found.texts("map.taxa").join(", ")) } }
         }
     };
     Some(Section { id: "distances", title: "Distances", body })

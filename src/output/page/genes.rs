@@ -64,7 +64,7 @@ pub(super) fn section(result: &Value) -> Option<Section> {
         (facts(&pairs))
         (table("Genes", &heads, &rows))
         @if each.len() > rows.len() { p { "The JSON file has all " (each.len()) " genes." } }
-        p.soft { "Remarks name lengths that are far out, among others. The numbers of a heading sort the genes." }
+        p.soft { "Remarks name lengths that are far out, among others. Headings sort the genes." }
     };
     Some(Section { id: "genes", title: "Genes", body })
 }

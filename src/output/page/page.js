@@ -35,7 +35,10 @@ for (const table of document.querySelectorAll("table.sortable")) {
 function drawMap(canvas) {
   const map = pageData.maps[canvas.dataset.map];
   const columns = Math.max(...map.map((row) => row.length), 1);
-  const across = Math.max(1, Math.floor(1000 / columns)), down = Math.max(1, Math.min(16, Math.floor(600 / map.length)));
+  const isSquare = canvas.dataset.map === "distances";
+  const across = Math.max(1, Math.floor(1000 / columns));
+  const down = isSquare ? across : Math.max(1, Math.min(16, Math.floor(600 / map.length)));
+  if (isSquare) canvas.style.maxWidth = "640px";
   canvas.width = columns * across;
   canvas.height = map.length * down;
   const context = canvas.getContext("2d");

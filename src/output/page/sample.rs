@@ -49,6 +49,7 @@ pub(super) fn section(result: &Value) -> Option<Section> {
         (facts(&pairs))
         @if doubts.is_empty() { p { "Nothing speaks against convergence." } }
         @else { p { strong { "More generations are needed: " } (doubts.join("; ")) "." } }
+        (traces(sampling))
         (splits_of_runs(sampling))
         h3 { "Parameters" }
         (parameters(sampling))
@@ -59,6 +60,40 @@ pub(super) fn section(result: &Value) -> Option<Section> {
         }
     };
     Some(Section { id: "sample", title: "Sample", body })
+}
+
+/// Log-likelihood and tree length over the generations, a line for each run; what was left aside is grey.
+fn traces(sampling: &Value) -> Markup {
+    let mut panels: Vec<Panel> = Vec::new();
+    let left_aside = sampling.number("burnin_samples").zip(sampling.number("sample_every"));
+    let grey_until = left_aside.map(|(samples, every)| samples * every);
+    for trace in sampling.list("traces") {
+        let (Some(name), Some(apart)) = (trace.text("name"), trace.number("generations_apart"))
+        else {
+            continue;
+        };
+        let values = trace.numbers("values");
+        // The way from the starting tree would leave no room for the rest.
+        let late = &values[(values.len() / 8).min(values.len())..];
+        let least = late.iter().copied().fold(f64::INFINITY, f64::min);
+        let points = values.iter().enumerate().map(|(i, value)| [i as f64 * apart, *value]);
+        let series = Series {
+            points: points.filter(|point| name != "LnL" || point[1] >= least).collect(),
+            is_line: true,
+            name: format!("run {}", trace.number("run").unwrap_or(0.0)),
+        };
+        match panels.iter_mut().find(|panel| panel.title == name) {
+            Some(panel) => panel.series.push(series),
+            None => panels.push(Panel {
+                title: name.to_string(),
+                x_label: "generation".to_string(),
+                series: vec![series],
+                grey_until,
+                ..Panel::default()
+            }),
+        }
+    }
+    html! { @if !panels.is_empty() { (PreEscaped(draw_on(Surface::Page, "", &panels, 2))) } }
 }
 
 fn parameters(sampling: &Value) -> Markup {
