@@ -63,6 +63,34 @@ fn profiles_of_a_file_are_mixtures_that_are_printed_in_full() {
 }
 
 #[test]
+fn recoded_amino_acids_are_states_of_groups() {
+    let scratch = simulated();
+    let evaluate = "evaluate -s x.mlsearch.phy -t x.mlsearch.trueTree --quiet -T 1";
+    scratch.succeed(&format!("{evaluate} -m MULTI6_GTR+G --recode dayhoff6 -n a"));
+    // The same by hand.
+    let text = std::fs::read_to_string(scratch.path().join("x.mlsearch.phy")).unwrap();
+    let (header, rows) = text.split_once('\n').unwrap();
+    let groups = ["AGPST", "C", "DENQ", "FWY", "HKR", "ILMV"];
+    let state = |letter: char| match groups.iter().position(|group| group.contains(letter)) {
+        Some(state) => char::from(b'0' + state as u8),
+        None => letter,
+    };
+    let recoded = rows.lines().map(|row| {
+        let (name, letters) = row.rsplit_once(' ').unwrap();
+        format!("{name} {}\n", letters.chars().map(state).collect::<String>())
+    });
+    scratch.write("r.phy", &format!("{header}\n{}", recoded.collect::<String>()));
+    scratch
+        .succeed(&format!("{} -m MULTI6_GTR+G -n b", evaluate.replace("x.mlsearch.phy", "r.phy")));
+    let [a, b] = ["a", "b"].map(|prefix| log_likelihood(&scratch, prefix));
+    assert_eq!(a, b);
+    let other = scratch.run(&format!("{evaluate} -m LG+G --recode sr4 -n c"));
+    other.assert_refused(&["--recode makes data of 4 states, but LG+G4m", "MULTI4_GTR+G"]);
+    let unknown = scratch.run(&format!("{evaluate} -m LG+G --recode dayhoff7 -n c"));
+    unknown.assert_refused(&["'dayhoff7' is neither dayhoff6, sr4, sr6, kgb6 nor groups"]);
+}
+
+#[test]
 fn rates_and_profiles_of_sites_are_written_for_every_site() {
     let scratch = simulated();
     let evaluate = "evaluate -s x.mlsearch.phy -t x.mlsearch.trueTree --site-rates --quiet";

@@ -12,6 +12,7 @@ use super::rooting::{Root, find_root};
 use super::site_weights::SiteWeights;
 use super::trees::{GivenTree, read_partition_trees, read_trees};
 use crate::alignment::{Alignment, AlignmentSummary, Patterns, read_alignment};
+use crate::alphabet::DataType;
 use crate::bootstrap::SamplingUnit;
 use crate::error::{Error, Fault, Faults, Place, Result, abridged, collect};
 use crate::input::{name_of, read_text};
@@ -101,7 +102,13 @@ pub(crate) fn load(plan: &Plan) -> Result<Loaded> {
         return Err(Error::Input(faults));
     };
     let names_of_rows = alignment.taxa().names().to_vec();
-    let alignment = alignment.sorted_by_name();
+    let mut alignment = alignment.sorted_by_name();
+    if let Some(recoding) = &plan.data.recode {
+        match collect(recoding.apply(&alignment), &mut faults)? {
+            Some(recoded) => alignment = recoded,
+            None => return Err(Error::Input(faults)),
+        }
+    }
     let defs = |faults: &mut Faults| read_defs(plan, &alignment, faults);
     let loaded = load_partitions(plan, &choice, &alignment, &names_of_rows, defs, faults)?;
     Ok(Loaded { alignment: plan.facts.needs.alignment.then_some(alignment), ..loaded })
@@ -179,6 +186,9 @@ fn load_partitions(
         None => None,
     };
     remarks.notes.extend(weights.as_ref().map(SiteWeights::describe));
+    if let Some(recoding) = &plan.data.recode {
+        remarks.notes.push(format!("amino acids are recoded: {}", recoding.describe()));
+    }
     let builder = Builder { plan, alignment, choice, weights: weights.as_ref() };
     for def in defs {
         if let Some(built) = builder.build(def, &mut faults, &mut remarks) {
@@ -311,6 +321,21 @@ impl Builder<'_> {
             None => resolve_model(&def, choice, num_states, &mut remarks.notes),
         };
         let (model, brlen_scaler) = resolved.map_err(|fault| faults.push(fault)).ok()?;
+        if let Some(recoding) = &plan.data.recode {
+            let groups = recoding.num_states();
+            let is_of_states =
+                matches!(model.data_type, DataType::Multistate(_) | DataType::Binary);
+            if !is_of_states || model.num_states() != groups {
+                let (label, kind) = (model.short_label(), model.data_type.name());
+                let message = format!(
+                    "--recode makes data of {groups} states, but {label} is a model of {} states of {kind} data: give one such as \
+                     MULTI{groups}_GTR+G",
+                    model.num_states()
+                );
+                faults.push(Fault::new(def.place, message));
+                return None;
+            }
+        }
         if brlen_scaler.is_some() && !plan.linkage().has_scalers() {
             faults.push(Fault::new(
                 def.place.clone(),

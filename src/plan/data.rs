@@ -4,6 +4,7 @@ use super::options::DataOptions;
 use super::reading::Reading;
 use super::refusals::Refusals;
 use super::values::Switch;
+use crate::alignment::Recoding;
 use crate::likelihood::BrlenLinkage;
 use crate::model_selection::Criterion;
 use clap::{Args, ValueEnum};
@@ -90,6 +91,9 @@ pub(crate) struct DataArgs {
     /// also PROTGTR{FILE}
     #[arg(short = 'P', long, value_name = "FILE", help_heading = DATA, hide_short_help = true)]
     pub protein_matrix: Option<PathBuf>,
+    /// Recode amino acids as states of multi-state data: dayhoff6, sr4, sr6, kgb6, or groups such as AGPST/C/DENQ/FWY/HKR/ILMV
+    #[arg(long, value_name = "GROUPS", help_heading = DATA, hide_short_help = true)]
+    pub recode: Option<String>,
     /// File that defines profiles and models under names, as IQ-TREE reads them: LG+NAME, LG+FMIX{NAME,NAME}
     #[arg(long, visible_alias = "mdef", value_name = "FILE", help_heading = DATA, hide_short_help = true)]
     pub model_definitions: Option<PathBuf>,
@@ -154,6 +158,13 @@ impl DataArgs {
             model,
             data_type: self.data_type.clone().filter(|kind| !kind.eq_ignore_ascii_case("auto")),
             protein_matrix: self.protein_matrix.clone(),
+            recode: self.recode.as_deref().and_then(|text| match Recoding::read(text) {
+                Ok(recoding) => Some(recoding),
+                Err(wrong) => {
+                    refusals.add(format!("--recode: {wrong}"));
+                    None
+                }
+            }),
             model_definitions: self.model_definitions.clone(),
             multistate_equal: self.multistate_equal(refusals),
             auto_mixtures: self.mixtures,
@@ -186,6 +197,7 @@ impl DataArgs {
             (self.partitions.is_some(), "-q"),
             (self.site_weights.is_some(), "--site-weights"),
             (self.protein_matrix.is_some(), "-P"),
+            (self.recode.is_some(), "--recode"),
             (self.model_definitions.is_some(), "--model-definitions"),
             (self.multistate.is_some(), "-K"),
             (self.data_type.is_some(), "--data-type"),

@@ -1,6 +1,7 @@
 //! [`Plan`] and its parts.
 
 use super::facts::Facts;
+use crate::alignment::Recoding;
 use crate::bootstrap::{Bootstop, Sampling, SamplingUnit, SupportKind};
 use crate::distance::DistanceTree;
 use crate::likelihood::{BrlenLinkage, ScorePrecision};
@@ -75,6 +76,8 @@ pub(crate) struct DataOptions {
     pub data_type: Option<String>,
     /// File of an amino-acid matrix that replaces that of the model.
     pub protein_matrix: Option<PathBuf>,
+    /// Groups of amino acids that are the states of the data.
+    pub recode: Option<Recoding>,
     /// A file that defines models and frequencies under names.
     pub model_definitions: Option<PathBuf>,
     /// Multi-state models have equal rates (`MK`) or different ones (`GTR`) where they do not say so.
@@ -101,6 +104,7 @@ impl Default for DataOptions {
             model: None,
             data_type: None,
             protein_matrix: None,
+            recode: None,
             model_definitions: None,
             multistate_equal: None,
             auto_mixtures: false,

@@ -39,11 +39,13 @@ mod open;
 mod pattern_order;
 mod patterns;
 mod phylip;
+mod recode;
 mod rows;
 mod stockholm;
 
 pub use open::{read_alignment, read_alignment_from};
 pub use patterns::Patterns;
+pub use recode::Recoding;
 pub use rows::Alignment;
 
 pub use check::AlignmentSummary;

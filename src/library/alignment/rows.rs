@@ -109,6 +109,12 @@ impl Alignment {
         Alignment { taxa, rows, num_sites, file, num_charsets, lines }
     }
 
+    /// The same alignment with other characters.
+    pub(super) fn with_rows(&self, rows: Vec<Vec<u8>>) -> Self {
+        let Alignment { taxa, num_sites, file, num_charsets, lines, .. } = self.clone();
+        Alignment { taxa, rows, num_sites, file, num_charsets, lines }
+    }
+
     /// These columns of these rows, both given by their numbers, as an alignment of its own.
     ///
     /// # Panics

@@ -126,6 +126,7 @@ fn add_options(identity: &mut Identity, plan: &Plan) {
         data_type: _,
         protein_matrix: _,
         model_definitions: _,
+        recode: _,
         multistate_equal: _,
         auto_criterion,
         auto_mixtures,
