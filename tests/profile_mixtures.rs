@@ -44,7 +44,7 @@ fn profiles_of_a_file_are_mixtures_that_are_printed_in_full() {
         ),
     );
     let evaluate = "evaluate -s x.mlsearch.phy -t x.mlsearch.trueTree --quiet -T 1";
-    scratch.succeed(&format!("{evaluate} -m mine --model-definitions m.nex -n a"));
+    scratch.succeed(&format!("{evaluate} -m mine --definitions m.nex -n a"));
     scratch.succeed(&format!("{evaluate} -m a.mlsearch.bestModel -n b"));
     let [a, b] = ["a", "b"].map(|prefix| log_likelihood(&scratch, prefix));
     assert!((a - b).abs() < 1e-3, "{a} {b}");

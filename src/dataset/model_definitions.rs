@@ -1,4 +1,4 @@
-//! Models of the user's under names of their own, as IQ-TREE's files define them (`--model-definitions FILE`).
+//! Models of the user's under names of their own, as IQ-TREE's files define them (`--definitions FILE`).
 //!
 //! ```text
 //! #NEXUS
@@ -28,8 +28,15 @@ const MOST_DEPTH: usize = 16;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Definitions {
     frequencies: BTreeMap<String, Frequencies>,
-    /// Parts of model strings.
-    models: BTreeMap<String, String>,
+    models: BTreeMap<String, Defined>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Defined {
+    /// A model string.
+    Model(String),
+    /// A matrix, and its frequencies, which other frequencies or profiles replace.
+    Matrix(String, String),
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -124,12 +131,13 @@ impl Definitions {
             _ if are_numbers => {
                 let matrix = UserMatrix::read(value, file);
                 let UserMatrix { rates, freqs } = matrix.map_err(|error| error.to_string())?;
-                self.models
-                    .insert(name, format!("PROTGTR{}+FU{}", in_braces(&rates), in_braces(&freqs)));
+                let matrix = format!("PROTGTR{}", in_braces(&rates));
+                let freqs = format!("FU{}", in_braces(&freqs));
+                self.models.insert(name, Defined::Matrix(matrix, freqs));
             }
             _ => {
                 let text: String = value.split_whitespace().collect();
-                self.models.insert(name, text);
+                self.models.insert(name, Defined::Model(text));
             }
         }
         Ok(())
@@ -150,13 +158,19 @@ impl Definitions {
         if depth == 0 {
             return Err(format!("'{}' is defined by itself", abridged(text)));
         }
-        let mut parts = Vec::new();
+        let (mut parts, mut own_freqs) = (Vec::new(), None);
         for part in parts_of(text) {
             let name = part.trim().to_ascii_uppercase();
             let expanded = if let Some(list) = inside_braces(part, "FMIX") {
                 self.mixture(list, depth)?
             } else if let Some(model) = self.models.get(&name) {
-                self.expand_to(model, depth - 1)?
+                match model {
+                    Defined::Model(model) => self.expand_to(model, depth - 1)?,
+                    Defined::Matrix(matrix, freqs) => {
+                        own_freqs = Some(freqs.clone());
+                        matrix.clone()
+                    }
+                }
             } else {
                 match self.frequencies.get(&name) {
                     Some(Frequencies::One(freqs)) => format!("FU{freqs}"),
@@ -166,7 +180,18 @@ impl Definitions {
             };
             parts.push(expanded);
         }
-        Ok(parts.join("+"))
+        let mut text = parts.join("+");
+        let others = parts_of(&text).into_iter().map(|part| part.trim().to_ascii_uppercase());
+        let has_freqs = |part: String| {
+            let profiles = part.strip_prefix('C').unwrap_or_default();
+            part.starts_with('F') || profiles.parse::<u8>().is_ok()
+        };
+        if let Some(freqs) = own_freqs
+            && !others.skip(1).any(has_freqs)
+        {
+            text = format!("{text}+{freqs}");
+        }
+        Ok(text)
     }
 
     /// `FMIX{...}{...}`, with the weights if there are any.
@@ -297,7 +322,9 @@ mod tests {
             ("WAG+FMIX{even,UNEVEN}+R2", 2, "WO"),
             ("WAG+FMIX{even/uneven}+F", 3, "WO"),
             ("LG+uneven+G", 0, "FU{0.43/0.03"),
-            ("Equal+Both", 2, "PROTGTR{1.5/1.5"),
+            ("Equal+Both", 2, "PROTGTR{1/1"),
+            ("Equal+C10", 10, "PROTGTR{1/1"),
+            ("Equal+G4", 0, "+FU{0.05/0.05"),
             ("LG+C20+G4", 20, "LG+C20+G4m"),
         ] {
             let expanded = definitions.expand(text).unwrap();

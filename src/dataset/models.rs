@@ -32,7 +32,7 @@ pub(crate) struct ModelChoice {
     data_type: Option<String>,
     /// The matrix of `-P`.
     matrix: Option<UserMatrix>,
-    /// What is defined in the file of `--model-definitions`.
+    /// What is defined in the file of `--definitions`.
     definitions: Definitions,
     /// Multi-state models that do not say it have equal rates, or different ones (`-K`).
     multistate_equal: Option<bool>,
@@ -55,7 +55,7 @@ impl ModelChoice {
         let matrix = options.protein_matrix.as_deref().map(read_matrix_file).transpose();
         choice.matrix = choice.of_file(matrix, "-P", faults).flatten();
         let definitions = options.model_definitions.as_deref().map(Definitions::read_file);
-        let definitions = choice.of_file(definitions.transpose(), "--model-definitions", faults);
+        let definitions = choice.of_file(definitions.transpose(), "--definitions", faults);
         choice.definitions = definitions.flatten().unwrap_or_default();
         if choice.option_is_bad {
             return choice;

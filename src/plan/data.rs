@@ -95,7 +95,7 @@ pub(crate) struct DataArgs {
     #[arg(long, value_name = "GROUPS", help_heading = DATA, hide_short_help = true)]
     pub recode: Option<String>,
     /// File that defines profiles and models under names, as IQ-TREE reads them: LG+NAME, LG+FMIX{NAME,NAME}
-    #[arg(long, visible_alias = "mdef", value_name = "FILE", help_heading = DATA, hide_short_help = true)]
+    #[arg(long = "definitions", visible_alias = "mdef", value_name = "FILE", help_heading = DATA, hide_short_help = true)]
     pub model_definitions: Option<PathBuf>,
     /// Exchange rates of RAxML's multi-state models (MULTI): MK, all equal; GTR, one for each pair
     /// of states [default: GTR]
@@ -198,7 +198,7 @@ impl DataArgs {
             (self.site_weights.is_some(), "--site-weights"),
             (self.protein_matrix.is_some(), "-P"),
             (self.recode.is_some(), "--recode"),
-            (self.model_definitions.is_some(), "--model-definitions"),
+            (self.model_definitions.is_some(), "--definitions"),
             (self.multistate.is_some(), "-K"),
             (self.data_type.is_some(), "--data-type"),
         ];

@@ -74,7 +74,7 @@ struct GeneArgs {
     #[arg(long, help_heading = DATA, hide_short_help = true)]
     mixtures: bool,
     /// File that defines profiles and models under names, as IQ-TREE reads them
-    #[arg(long, value_name = "FILE", help_heading = DATA, hide_short_help = true)]
+    #[arg(long = "definitions", value_name = "FILE", help_heading = DATA, hide_short_help = true)]
     model_definitions: Option<PathBuf>,
     /// Use the medians of the +G rate categories instead of their means [default: means]
     #[arg(short = 'u', long, help_heading = DATA, hide_short_help = true)]
