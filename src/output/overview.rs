@@ -22,12 +22,12 @@ pub(crate) struct OverviewReport {
     pub map: Option<MapReport>,
 }
 
-/// The log-likelihood along the alignment.
+/// The log-likelihood, or the rates of sites, along the alignment.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
 pub(crate) struct SiteProfileReport {
     /// Number of sites for each value.
     pub sites_per_value: usize,
-    /// Mean log-likelihoods of so many sites, from the first column on. Columns that belong to no partition count as 0.
+    /// Means of so many sites, from the first column on. Columns that belong to no partition count as 0.
     pub values: Vec<f64>,
 }
 

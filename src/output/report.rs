@@ -59,6 +59,9 @@ pub(crate) struct Report {
     /// The log-likelihood of the best tree along the alignment.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub site_profile: Option<SiteProfileReport>,
+    /// The rates of sites along the alignment, where they were computed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub site_rates: Option<SiteProfileReport>,
     /// Edges of the best tree whose length no partition determines.
     pub undetermined_edges: Vec<UndeterminedEdge>,
     /// What the user should know before relying on the result.

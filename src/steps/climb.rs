@@ -1,7 +1,7 @@
 //! From every starting tree to its best tree, and the best of them.
 
 use super::contradiction::compare_with_free;
-use super::one_class::{PartOfSearch, follow, guides};
+use super::one_class::{ObserverOfPart, Part, follow, guides};
 use super::starts::START_TREE;
 use super::starts::{StartLengths, StartTree, make_starts, write_starts};
 use super::{Outcome, deliver};
@@ -145,9 +145,10 @@ impl Begin {
         Begin { tree: self.tree.clone(), options, is_shown: self.is_shown }
     }
 
-    /// What comes after the part under guides, with its tree.
+    /// What comes after the part under guides, with its tree: starting trees and perturbations were tried there.
     fn after_guides(self) -> Begin {
         let options = SearchOptions {
+            effort: self.options.effort.lower(),
             alternatives: Vec::new(),
             explores: false,
             begun: true,
@@ -201,7 +202,7 @@ pub(crate) fn climb(
     let met = match &mut guides {
         Some(guides) if met.is_none() => {
             let guide = begin.under_guides();
-            let climbed = data.climb_on(guides, guide, guided, Part::Guided, job)?;
+            let climbed = data.climb_on(guides, guide, guided, Part::UnderGuides, job)?;
             follow(models, guides);
             begin.tree = climbed.evaluator.tree().clone();
             Some(climbed.history)
@@ -212,20 +213,10 @@ pub(crate) fn climb(
         None => data.climb_on(models, begin, state, Part::Whole, job),
         Some(met) => {
             let climbed =
-                data.climb_on(models, begin.after_guides(), state, Part::Own(&met), job)?;
+                data.climb_on(models, begin.after_guides(), state, Part::AfterGuides(&met), job)?;
             Ok(Climbed { history: met, ..climbed })
         }
     }
-}
-
-/// The part of a search that [`Data::climb_on`] makes.
-enum Part<'a> {
-    /// That under guides.
-    Guided,
-    /// That under the models themselves, after this.
-    Own(&'a SearchHistory),
-    /// All of it.
-    Whole,
 }
 
 /// What a search is made with.
@@ -267,7 +258,7 @@ impl Data<'_> {
             spr_cutoff: plan.spr_cutoff,
             lnl_epsilon: plan.lh_epsilon,
             optimize_model: plan.opt_model,
-            unlinked: unlinked && !matches!(part, Part::Guided),
+            unlinked: unlinked && !matches!(part, Part::UnderGuides),
             ..begin.options
         };
         let search = match state {
@@ -278,12 +269,7 @@ impl Data<'_> {
         let mut search = search.with_companions(companions);
         while !search.is_done() {
             save(&search, setup, begin.is_shown, &part, job)?;
-            let under_guides = match part {
-                Part::Guided => Some(true),
-                Part::Own(_) => Some(false),
-                Part::Whole => None,
-            };
-            search.step(&mut PartOfSearch { observer: job, under_guides })?;
+            search.step(&mut ObserverOfPart { observer: job, part: &part })?;
         }
         let history = search.history().clone();
         Ok(Climbed { evaluator, history })
@@ -304,8 +290,8 @@ fn save(
         let newick = || setup.newick(&setup.whole_tree(tree), true);
         let best = lnl.filter(|_| is_shown).map(|lnl| (lnl, newick()));
         let state = match part {
-            Part::Guided => ClimbState::Guided(state),
-            Part::Own(met) => ClimbState::Own(Some((*met).clone()), state),
+            Part::UnderGuides => ClimbState::Guided(state),
+            Part::AfterGuides(met) => ClimbState::Own(Some((*met).clone()), state),
             Part::Whole => ClimbState::Own(None, state),
         };
         (state, best)

@@ -1,9 +1,11 @@
 //! `--check`: describes the data of a run and estimates its memory and time; those of searches from a sweep over the branches
 //! of a parsimony tree. No file is written.
 
+use super::one_class::guides;
+use super::replicates::BOOTSTRAPS;
 use crate::error::Result;
 use crate::output::pairs;
-use crate::parallel::{available_memory, used_memory};
+use crate::parallel::{available_cores, available_memory, used_memory};
 use crate::plan::Plan;
 use crate::runtime::{
     Calibration, Cost, GAPS, RunRecord, Session, Setup, describe_data, first_tree, format_bytes,
@@ -100,11 +102,29 @@ fn require_for_searches(setup: &Setup, used: u64, rows: &mut Rows) -> Result<&'s
     }
     let time = |seconds: Option<f64>| seconds.map_or("unknown".into(), format_seconds);
     let effort = setup.plan.search.effort;
-    let search = calibration.map(|known| known.search_seconds(effort, num_taxa));
-    rows.push(("time of a search", time(search)));
+    let begins_with_one_class = guides(setup, &setup.models()).is_some();
+    let of_search = |effort| {
+        let usual = |known: Calibration| known.search_seconds(effort, num_taxa);
+        match begins_with_one_class {
+            true => calibration.map(|known| known.search_seconds_after_one_class(effort)),
+            false => calibration.map(usual),
+        }
+    };
+    rows.push(("time of a search", time(of_search(effort))));
+    let outputs = &setup.plan.facts.outputs;
+    if outputs.contains(&BOOTSTRAPS) {
+        let number = setup.plan.bootstrap.replicates;
+        let all = of_search(effort.lower()).map(|one| one * number as f64);
+        let bound = if setup.plan.bootstrap.bootstop.is_some() { "at most " } else { "" };
+        rows.push(("time of the replicates", format!("{bound}{number}, {}", time(all))));
+    }
     let evaluation = calibration.map(|known| known.evaluation_seconds());
     rows.push(("time of the evaluation of a tree", time(evaluation)));
-    rows.push(("useful threads for one search", useful_threads(&loaded.partitions).to_string()));
+    let useful = match useful_threads(&loaded.partitions) {
+        useful if useful > available_cores() => format!("all {}", available_cores()),
+        useful => useful.to_string(),
+    };
+    rows.push(("useful threads for one search", useful));
     rows.push(("  used on this machine", setup.resources.threads().to_string()));
     Ok(
         "Times are rough estimates for one core; a run may take from half to twice as long. Several\n\

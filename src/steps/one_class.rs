@@ -7,6 +7,7 @@ use crate::observer::{Advance, Event, Observer, Silent};
 use crate::optimize::{OptimizeOptions, optimize_from_several_starts};
 use crate::partition::Partition;
 use crate::runtime::{Resources, Setup};
+use crate::search::SearchHistory;
 use crate::tree::Tree;
 
 /// Gain (log units) below which lengths under the guide are good enough to begin with.
@@ -59,18 +60,28 @@ pub(crate) fn begin_with_one_class(
     Ok(evaluator.tree().clone())
 }
 
-/// Tells an observer of the first part of a search, or of the rest of it.
-pub(super) struct PartOfSearch<'a> {
-    /// Who is told.
-    pub observer: &'a mut dyn Observer,
-    /// True if the search is under guides; false in the rest of a search that was; `None` in one without guides.
-    pub under_guides: Option<bool>,
+/// A part of a search.
+pub(super) enum Part<'a> {
+    /// All of it, where models have no guides.
+    Whole,
+    /// That under guides.
+    UnderGuides,
+    /// That under the models themselves, after what was met under guides.
+    AfterGuides(&'a SearchHistory),
 }
 
-impl Observer for PartOfSearch<'_> {
+/// Tells an observer of a part of a search.
+pub(super) struct ObserverOfPart<'a> {
+    /// Who is told.
+    pub observer: &'a mut dyn Observer,
+    /// Which part it is.
+    pub part: &'a Part<'a>,
+}
+
+impl Observer for ObserverOfPart<'_> {
     fn event(&mut self, event: &Event) {
         let told = match event {
-            _ if self.under_guides != Some(true) => event.clone(),
+            _ if !matches!(self.part, Part::UnderGuides) => event.clone(),
             Event::Phase { name } => Event::Phase { name: of_one_class(name) },
             Event::Progress { phase, round, lnl } => {
                 Event::Progress { phase: of_one_class(phase), round: *round, lnl: *lnl }
@@ -81,10 +92,10 @@ impl Observer for PartOfSearch<'_> {
     }
 
     fn advance(&mut self, advance: Advance) {
-        let whole = advance.whole.map(|part| match self.under_guides {
-            None => part,
-            Some(true) => SHARE * part,
-            Some(false) => SHARE + (1.0 - SHARE) * part,
+        let whole = advance.whole.map(|done| match self.part {
+            Part::Whole => done,
+            Part::UnderGuides => SHARE * done,
+            Part::AfterGuides(_) => SHARE + (1.0 - SHARE) * done,
         });
         self.observer.advance(Advance { whole, ..advance });
     }

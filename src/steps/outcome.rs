@@ -180,7 +180,7 @@ fn site_log_likelihoods(
 const MOST_VALUES: usize = 500;
 
 /// Means of so many sites that there are not too many of them.
-fn profile_of(sites: &[f64]) -> (usize, Vec<f32>) {
+pub(super) fn profile_of(sites: &[f64]) -> (usize, Vec<f32>) {
     let per_value = sites.len().div_ceil(MOST_VALUES).max(1);
     let mean = |sites: &[f64]| (sites.iter().sum::<f64>() / sites.len() as f64) as f32;
     (per_value, sites.chunks(per_value).map(mean).collect())

@@ -10,7 +10,7 @@ use crate::output::{BootstrapReport, OutputKind};
 use crate::partition::{Partition, count_freqs};
 use crate::rng::Purpose;
 use crate::runtime::{JobContext, Jobs, Session, Setup};
-use crate::search::{SearchEffort, SearchOptions, parsimony_start};
+use crate::search::{SearchOptions, parsimony_start};
 use crate::tree::{Tree, tree_splits};
 
 /// The trees of the bootstrap replicates.
@@ -104,14 +104,11 @@ fn replicate(setup: &Setup, models: &[Model], number: usize, job: &mut JobContex
     let partitions = setup.reduced(&partitions);
     let data = setup.parsimony_data(&partitions);
     let tree = parsimony_start(&data, seed, Purpose::BootstrapTree, number as u64);
-    // The tree of a replicate need not be the very best one: resampling makes support vary more.
     let begin = Begin {
         tree,
         options: SearchOptions {
-            effort: match setup.plan.search.effort {
-                SearchEffort::Thorough => SearchEffort::Normal,
-                _ => SearchEffort::Fast,
-            },
+            // The tree of a replicate need not be the very best one: resampling makes support vary more.
+            effort: setup.plan.search.effort.lower(),
             seed,
             index: number as u64,
             conclude: setup.plan.bootstrap.with_brlens,

@@ -1,9 +1,10 @@
 //! `--site-rates`: rate and profile of every site on the best tree of a search or an evaluation.
 
 use super::branch_tests::evaluator_of;
+use super::outcome::profile_of;
 use super::{Outcome, best_of};
 use crate::error::Result;
-use crate::output::OutputKind;
+use crate::output::{OutputKind, SiteProfileReport};
 use crate::plan::Plan;
 use crate::runtime::Session;
 use crate::site_rates::{PatternRates, pattern_rates};
@@ -42,6 +43,7 @@ pub(crate) fn deliver_site_rates(session: &mut Session, outcomes: &[Outcome]) ->
     let resources = setup.resources.share_out(setup.plan, 1).resources;
     let mut evaluator = evaluator_of(setup, resources, best)?;
     let mut rates = String::from("Part\tSite\tRate\tCategory\n");
+    let mut along = vec![Some(0.0); setup.loaded.num_sites];
     // By the column of the alignment.
     let mut profiles: Vec<(u32, String)> = Vec::new();
     for &index in &setup.loaded.file_order {
@@ -55,6 +57,8 @@ pub(crate) fn deliver_site_rates(session: &mut Session, outcomes: &[Outcome]) ->
         for (columns, &pattern) in sites {
             let (column, pattern) = (columns[0] + 1, pattern as usize);
             let (rate, category) = (means[pattern], categories[pattern]);
+            columns.iter().for_each(|&column| along[column as usize] = None);
+            along[columns[0] as usize] = Some(rate);
             let _ = writeln!(rates, "{}\t{column}\t{rate:.6}\t{category}", partition.name);
             if let Some(profile) = of_patterns.as_ref().map(|profiles| &profiles[pattern]) {
                 let freqs: Vec<String> = profile.iter().map(|freq| format!("{freq:.6}")).collect();
@@ -62,6 +66,10 @@ pub(crate) fn deliver_site_rates(session: &mut Session, outcomes: &[Outcome]) ->
             }
         }
     }
+    let along: Vec<f64> = along.into_iter().flatten().collect();
+    let (sites_per_value, values) = profile_of(&along);
+    let values = values.into_iter().map(f64::from).collect();
+    record.report.site_rates = Some(SiteProfileReport { sites_per_value, values });
     record.write(SITE_RATES, &rates)?;
     if !profiles.is_empty() {
         profiles.sort_by_key(|profile| profile.0);

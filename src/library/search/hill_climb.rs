@@ -76,13 +76,7 @@ impl Default for SearchOptions {
 
 impl SearchOptions {
     fn schedule(&self) -> Schedule {
-        // Starting trees and perturbations were tried under the simpler model.
-        let effort = match (self.begun, self.effort) {
-            (false, effort) => effort,
-            (true, SearchEffort::Thorough) => SearchEffort::Normal,
-            (true, _) => SearchEffort::Fast,
-        };
-        let usual = effort.schedule();
+        let usual = self.effort.schedule();
         if self.explores_for_the_constraint() {
             usual.under_contradicted_constraint()
         } else {

@@ -157,6 +157,14 @@ pub struct Schedule {
 }
 
 impl SearchEffort {
+    /// The next lower effort, if there is one.
+    pub fn lower(self) -> SearchEffort {
+        match self {
+            SearchEffort::Thorough => SearchEffort::Normal,
+            SearchEffort::Normal | SearchEffort::Fast => SearchEffort::Fast,
+        }
+    }
+
     /// The schedule of a search with this effort.
     pub fn schedule(self) -> Schedule {
         let normal = Schedule {

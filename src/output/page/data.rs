@@ -32,7 +32,8 @@ pub(super) fn section(result: &Value) -> Option<Section> {
         (facts(&pairs))
         (missing(overview))
         div.columns { (gappiest(overview)) (composition(overview)) }
-        (profile(result))
+        (profile(result, &LOG_LIKELIHOODS))
+        (profile(result, &RATES))
         (identical(overview))
     };
     Some(Section { id: "data", title: "Data", body })
@@ -77,16 +78,41 @@ fn missing(overview: &Value) -> Markup {
     }
 }
 
-/// The log-likelihood along the alignment.
-fn profile(result: &Value) -> Markup {
-    let values = result.numbers("site_profile.values");
-    let per_value = result.number("site_profile.sites_per_value").unwrap_or(1.0);
+/// A number for each site, along the alignment.
+struct AlongSites {
+    /// Where the JSON has it.
+    values: &'static str,
+    sites_per_value: &'static str,
+    heading: &'static str,
+    of_a_point: &'static str,
+    meaning: &'static str,
+}
+
+const LOG_LIKELIHOODS: AlongSites = AlongSites {
+    values: "site_profile.values",
+    sites_per_value: "site_profile.sites_per_value",
+    heading: "Log-likelihood along the alignment",
+    of_a_point: "mean log-likelihood of a site",
+    meaning: "Low stretches evolve fast, or do not fit the model or the tree: misaligned regions, for example.",
+};
+
+const RATES: AlongSites = AlongSites {
+    values: "site_rates.values",
+    sites_per_value: "site_rates.sites_per_value",
+    heading: "Rates along the alignment",
+    of_a_point: "mean rate of a site",
+    meaning: "The mean over all sites is about 1. What evolves fastest says least of old branches.",
+};
+
+fn profile(result: &Value, shown: &AlongSites) -> Markup {
+    let values = result.numbers(shown.values);
+    let per_value = result.number(shown.sites_per_value).unwrap_or(1.0);
     if values.len() < 2 {
         return html! {};
     }
     let point = |(i, value): (usize, &f64)| [(i as f64 + 0.5) * per_value, *value];
     let panel = Panel {
-        title: "mean log-likelihood of a site".to_string(),
+        title: shown.of_a_point.to_string(),
         x_label: "site".to_string(),
         series: vec![Series {
             points: values.iter().enumerate().map(point).collect(),
@@ -96,11 +122,10 @@ fn profile(result: &Value) -> Markup {
         ..Panel::default()
     };
     html! {
-        h3 { "Log-likelihood along the alignment" }
+        h3 { (shown.heading) }
         (PreEscaped(draw_on(Surface::Page, "", &[panel], 1)))
         p.soft {
-            "Each point is the mean of " (count(per_value)) " sites. Low stretches evolve fast, or do not fit the model or the \
-             tree: misaligned regions, for example."
+            "Each point is the mean of " (count(per_value)) " sites. " (shown.meaning)
         }
     }
 }
