@@ -94,6 +94,16 @@ const WORKS: &[Work] = &[
     work("Le2012", "LG4M and LG4X", |result| {
         has_model(result, |model| matrix(model).starts_with("LG4"))
     }),
+    work("LeGascuelLartillot2008", "profile mixtures", |result| {
+        has_model(result, |model| {
+            let parts = model.split(['+', '{']).skip(1);
+            parts.filter_map(|part| part.strip_prefix('C')).any(|n| n.parse::<u8>().is_ok())
+        })
+    }),
+    work("LeLartillotGascuel2008", "mixtures of matrices", |result| {
+        has_model(result, |model| ["EX2", "EX3", "EHO", "UL2", "UL3"].contains(&matrix(model)))
+    }),
+    work("Mayrose2004", "rates of sites", |result| result.at("site_rates").is_some()),
     work("Goldman1994", "codon models", |result| {
         has_model(result, |model| CODON_MODELS.contains(&matrix(model)) || model.contains("+CODE"))
     }),
