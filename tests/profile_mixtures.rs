@@ -126,6 +126,11 @@ fn rates_and_profiles_of_sites_are_written_for_every_site() {
         assert!((words[1..].iter().sum::<f64>() - 1.0).abs() < 1e-4);
     }
     assert_eq!(profiles.lines().count(), 40);
+    scratch.write("v.phy", "5 5\na ACGTA\nb ACGTC\nc CATGA\nd CATGC\ne GATCA\n");
+    scratch.write("v.nwk", "((a,b),c,(d,e));");
+    let corrected = "evaluate -s v.phy -t v.nwk -m JC+G4+ASC_LEWIS --site-rates --quiet -n c";
+    let corrected = scratch.run(corrected);
+    corrected.assert_refused(&["--site-rates is not available under +ASC", "partition 'all'"]);
     // Without a mixture, there are no profiles.
     scratch.succeed(&format!("{evaluate} -m LG+I+R3 -n b"));
     assert!(!scratch.files().contains(&"b.mlsearch.siteFreqs".to_string()));

@@ -21,6 +21,8 @@ use std::path::Path;
 
 /// Longest file, in bytes.
 const MAX_FILE: usize = 1 << 26;
+/// Longest model string with everything that its names stand for, in bytes: names may stand for many names.
+const MAX_EXPANDED: usize = 4 << 20;
 /// Longest chain of definitions that name each other.
 const MOST_DEPTH: usize = 16;
 
@@ -71,7 +73,7 @@ impl Definitions {
                 }
                 "end" | "endblock" => inside = false,
                 "frequency" | "model" if inside => {
-                    if let Err(message) = found.define(&keyword, &statement, file) {
+                    if let Err(message) = found.define(&keyword, &statement) {
                         faults.push(Fault::new(Place::file(file).at_line(line), message));
                     }
                 }
@@ -92,12 +94,7 @@ impl Definitions {
         if faults.is_empty() { Ok(found) } else { Err(Error::Input(faults)) }
     }
 
-    fn define(
-        &mut self,
-        keyword: &str,
-        statement: &str,
-        file: &str,
-    ) -> std::result::Result<(), String> {
+    fn define(&mut self, keyword: &str, statement: &str) -> std::result::Result<(), String> {
         let rest = &statement.trim_start()[keyword.len()..];
         let (name, value) = rest
             .split_once('=')
@@ -129,8 +126,10 @@ impl Definitions {
                 ));
             }
             _ if are_numbers => {
-                let matrix = UserMatrix::read(value, file);
-                let UserMatrix { rates, freqs } = matrix.map_err(|error| error.to_string())?;
+                // Lines are counted from that of the definition on.
+                let matrix = UserMatrix::read(value, &format!("the matrix {name}"));
+                let UserMatrix { rates, freqs } =
+                    matrix.map_err(|error| error.to_string().replace('\n', "; "))?;
                 let matrix = format!("PROTGTR{}", in_braces(&rates));
                 let freqs = format!("FU{}", in_braces(&freqs));
                 self.models.insert(name, Defined::Matrix(matrix, freqs));
@@ -158,7 +157,7 @@ impl Definitions {
         if depth == 0 {
             return Err(format!("'{}' is defined by itself", abridged(text)));
         }
-        let (mut parts, mut own_freqs) = (Vec::new(), None);
+        let (mut parts, mut own_freqs, mut length) = (Vec::new(), None, 0);
         for part in parts_of(text) {
             let name = part.trim().to_ascii_uppercase();
             let expanded = if let Some(list) = inside_braces(part, "FMIX") {
@@ -178,6 +177,8 @@ impl Definitions {
                     None => part.to_string(),
                 }
             };
+            length += expanded.len();
+            within_limit(length)?;
             parts.push(expanded);
         }
         let mut text = parts.join("+");
@@ -215,6 +216,7 @@ impl Definitions {
                 }
                 _ => return Err(format!("'{}' in FMIX{{...}} is not defined", abridged(&name))),
             }
+            within_limit(profiles.len())?;
             let rate = fields.next().map(str::trim);
             if rate.is_some_and(|rate| rate.parse::<f64>().ok() != Some(1.0)) {
                 return Err(format!(
@@ -233,6 +235,13 @@ impl Definitions {
             );
         }
         Ok(format!("{profiles}+WU{{{}}}", weights.join("/")))
+    }
+}
+
+fn within_limit(length: usize) -> std::result::Result<(), String> {
+    match length > MAX_EXPANDED {
+        true => Err(format!("its names stand for more than {} MiB", MAX_EXPANDED >> 20)),
+        false => Ok(()),
     }
 }
 
@@ -370,5 +379,10 @@ mod tests {
         let circle = "begin models; model A = B+G; model B = A; end;";
         let circle = Definitions::read(circle, "f").unwrap().expand("A").unwrap_err();
         assert!(circle.contains("is defined by itself"), "{circle}");
+        let many = |name: &str| vec![name; 1000].join("+");
+        let chain = format!("begin models; model A = {}; model B = {}; end;", many("B"), many("G"));
+        let chain = chain.replace("end;", &format!("model Z = {}; end;", many("A")));
+        let long = Definitions::read(&chain, "f").unwrap().expand("Z").unwrap_err();
+        assert_eq!(long, "its names stand for more than 4 MiB");
     }
 }

@@ -3,10 +3,11 @@
 use super::branch_tests::evaluator_of;
 use super::outcome::profile_of;
 use super::{Outcome, best_of};
-use crate::error::Result;
+use crate::error::{Error, Result, abridged};
 use crate::output::{OutputKind, SiteProfileReport};
+use crate::partition::Partition;
 use crate::plan::Plan;
-use crate::runtime::Session;
+use crate::runtime::{Session, Setup};
 use crate::site_rates::{PatternRates, pattern_rates};
 use std::fmt::Write as _;
 
@@ -14,7 +15,7 @@ use std::fmt::Write as _;
 pub(crate) const SITE_RATES: OutputKind =
     OutputKind::new(53, "siteRates", "the rate of every site, a posterior mean");
 
-/// Profiles of sites, as IQ-TREE reads them (`-fs`).
+/// Profiles of sites, in the form of IQ-TREE's files.
 pub(crate) const SITE_FREQS: OutputKind = OutputKind::new(
     54,
     "siteFreqs",
@@ -26,6 +27,22 @@ pub(crate) fn outputs(plan: &Plan) -> Vec<OutputKind> {
     match plan.output.site_rates {
         true => vec![SITE_RATES, SITE_FREQS],
         false => Vec::new(),
+    }
+}
+
+/// Refuses rates of sites under a correction for sites that were left out, before anything is computed: each category of rates would have
+/// a correction of its own.
+///
+/// # Errors
+/// [`Error::Usage`] with the partition.
+pub(crate) fn check(setup: &Setup) -> Result<()> {
+    let is_corrected = |partition: &&Partition| partition.model.ascertainment.is_some();
+    match setup.loaded.partitions.iter().find(is_corrected) {
+        Some(Partition { name, .. }) if setup.plan.output.site_rates => Err(Error::Usage(format!(
+            "--site-rates is not available under +ASC, the model of partition '{}': leave out one of them",
+            abridged(name)
+        ))),
+        _ => Ok(()),
     }
 }
 

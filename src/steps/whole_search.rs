@@ -70,6 +70,7 @@ impl Found {
 /// # Errors
 /// A column with likelihood 0, or a file that cannot be written.
 pub(crate) fn search_whole(session: &mut Session, replicates: bool) -> Result<Found> {
+    site_rates::check(&session.setup)?;
     let then = replicates.then(|| session.setup.plan.bootstrap.describe());
     let outcomes = search_all(session, then.as_deref())?;
     let best = &outcomes[best_of(&outcomes)];

@@ -65,6 +65,7 @@ impl Command for Evaluate {
 /// # Errors
 /// Partition trees that do not fit a tree, or a column with likelihood 0.
 fn evaluate(mut session: Session) -> Result<()> {
+    site_rates::check(&session.setup)?;
     let trees = make_starts(&mut session, StartLengths::AsGiven)?;
     let is_tested = !session.setup.plan.tests.kinds.is_empty();
     let topologies = if is_tested { Some(find_topologies(&mut session, &trees)?) } else { None };
@@ -136,7 +137,7 @@ fn evaluate_tree(setup: &Setup, start: &StartTree, job: &mut JobContext) -> Resu
     // branches (59 taxa, 8 partitions: -51124.95 instead of -51124.51).
     let partitions = &setup.loaded.partitions;
     let mut tree = start.tree.clone();
-    if setup.plan.search.partition_trees.is_none() && !job.is_resumed() {
+    if !setup.linkage.has_own_lengths() && !job.is_resumed() {
         tree = begin_with_one_class(setup, partitions, &mut models, tree, job.resources)?;
     }
     let mut evaluator = setup.evaluator(job.resources, partitions, &models, tree, setup.linkage)?;
