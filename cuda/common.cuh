@@ -4,8 +4,8 @@
 // `mul_add`. The compiler must therefore not fuse on its own (`-fmad=false`, or `-ffp-contract=off` for the emulator).
 //
 // A block of CUDA threads ("CTA" below, because *block* is the word for 128 patterns) works on one block of patterns at a
-// time, one thread per pattern. In all vectors the pattern is the fastest index, so that neighbouring threads read
-// neighbouring numbers:
+// time, or on a quarter of one, a *slice*. Each thread has one pattern, and the threads of a pattern share the numbers of its rows
+// (`PatternBlock`). In all vectors the pattern is the fastest index, so that neighbouring threads read neighbouring numbers:
 //
 //     clvs          [slot][block][rate][state][pattern]       scalers  [slot][block][rate or 1][pattern]
 //     temporaries   likewise; a sumtable is a temporary, [slot][block][rate][eigen][pattern], with one count per pattern
@@ -32,8 +32,14 @@ typedef unsigned long long u64;
 #define SHARED(type, name, dims) __shared__ type name dims
 #endif
 
-/// Patterns per block, and threads per CTA (kernels/layout.rs).
+/// Patterns per block (kernels/layout.rs), and least number of threads of a CTA.
 #define BLOCK 128
+/// Patterns of a slice: one for each thread of a warp. Slices of a block.
+#define SLICE 32
+#define SLICES (BLOCK / SLICE)
+/// Most threads of a CTA; of the kernels with partitions of different numbers of states, whose code needs more registers.
+#define MOST_THREADS 512
+#define MOST_THREADS_OF_ANY 256
 /// Partial sums in a sum over patterns (kernels/layout.rs).
 #define LANES 8
 /// Exponentials that are computed at a time, by as many threads (kernels/body/pmatrix.rs).
@@ -187,6 +193,8 @@ struct TapeStep {
     u32 first_matrix, num_matrices;
     /// The length of the branch.
     u32 branch;
+    /// 1 if CTAs may share the updates of a block.
+    u32 has_slices, padding;
 };
 
 /// One partition's part in a step, in the order of the partitions.
@@ -283,11 +291,26 @@ __device__ __forceinline__ double exp_minus_one(double given) {
     return fma(power, q, power - 1.0);
 }
 
-/// A block of patterns of a partition: its first pattern, and its number of patterns with padding (a multiple of 8).
+/// A block of patterns of a partition: its first pattern, and its number of patterns with padding (a multiple of 8). And the
+/// calling thread's share of the work on it: one pattern, and of what there is to be done for it every `num_shares`-th part.
 struct PatternBlock {
     u32 index, offset, len;
+    u32 pattern, share, num_shares;
+
+    /// False for threads that only come to the barriers.
+    __device__ __forceinline__ bool is_used() const { return pattern < len; }
+    /// The first share of a whole block are the threads that have one pattern each.
+    __device__ __forceinline__ bool is_first() const { return share == 0 && pattern < len; }
+
+    /// The CTA works on so many patterns (BLOCK or SLICE) from this one on.
+    __device__ __forceinline__ void divide(u32 first, u32 count) {
+        pattern = first + (threadIdx.x & (count - 1));
+        share = threadIdx.x / count;
+        num_shares = blockDim.x / count;
+    }
 };
 
+/// A block on which the CTA works as a whole.
 __device__ __forceinline__ PatternBlock pattern_block(const Partition &partition, u32 index) {
     PatternBlock block;
     bool constant = index >= partition.num_site_blocks;
@@ -295,6 +318,14 @@ __device__ __forceinline__ PatternBlock pattern_block(const Partition &partition
     block.offset = constant ? partition.num_site_patterns : index * BLOCK;
     u32 left = (constant ? partition.num_patterns : partition.num_site_patterns) - block.offset;
     block.len = left < BLOCK ? left : BLOCK;
+    block.divide(0, BLOCK);
+    return block;
+}
+
+/// One slice of a block.
+__device__ __forceinline__ PatternBlock pattern_slice(const Partition &partition, u32 index, u32 slice) {
+    PatternBlock block = pattern_block(partition, index);
+    block.divide(slice * SLICE, SLICE);
     return block;
 }
 
@@ -318,19 +349,23 @@ __device__ __forceinline__ u32 job_of_item(const AnyJob *jobs, u32 num_jobs, u32
     return low;
 }
 
-/// Sums of COUNT values of each thread in the order of the CPU: pattern i is added to partial sum i modulo 8, and the
-/// partial sums in a fixed order (`add_lanes`). Only the first COUNT threads write one of the results. All must call it.
+/// Sums of COUNT values of each pattern, which the first BLOCK threads have, in the order of the CPU: pattern i is added to partial
+/// sum i modulo 8, and the partial sums in a fixed order (`add_lanes`). Only the first COUNT threads write one of the results. All
+/// must call it.
 template <int COUNT>
 __device__ __forceinline__ void sums_of_block(const double (&own)[COUNT], double (&values)[COUNT][BLOCK],
                                               double (&lanes)[COUNT][LANES], double *result) {
+    if (threadIdx.x < BLOCK) {
 #pragma unroll
-    for (int i = 0; i < COUNT; i++) {
-        values[i][threadIdx.x] = own[i];
+        for (int i = 0; i < COUNT; i++) {
+            values[i][threadIdx.x] = own[i];
+        }
     }
     __syncthreads();
     if (threadIdx.x < COUNT * LANES) {
         u32 i = threadIdx.x / LANES, lane = threadIdx.x % LANES;
         double sum = 0.0;
+#pragma unroll
         for (u32 at = lane; at < BLOCK; at += LANES) {
             sum += values[i][at];
         }

@@ -9,78 +9,84 @@
 #pragma once
 #include "likelihood.cu"
 
-/// Multiplies the sumtable by the weights of the rates, if rates have scaler counts. All threads must call it.
+/// Multiplies the sumtable of a whole block by the weights of the rates, if rates have scaler counts. All threads must call it.
 template <int S>
 __device__ __forceinline__ void weigh_rates(const Partition &partition, PatternBlock block, const Operand<double> &a,
                                             const Operand<double> &b, u32 count, double *out) {
-    bool is_used = threadIdx.x < block.len;
+    const u32 of_rate = Part<S>::OF_RATE;
     for (u32 rate = 0; rate < partition.num_rates; rate++) {
         double weight = 1.0;
-        if (is_used) {
+        if (block.is_used()) {
             weight = factor(count_of<S>(partition, a, rate, block.len) + count_of<S>(partition, b, rate, block.len) - count);
         }
         // The CPU decides for the whole block, so that numbers below the limit may be set to 0 where the weight is 1.
-        if (!__syncthreads_or(weight < 1.0) || !is_used) {
+        if (!__syncthreads_or(weight < 1.0) || !block.is_used()) {
             continue;
         }
         double limit = NEGLIGIBLE / weight;
-        for (u32 k = 0; k < S; k++) {
-            double *at = out + ((u64)rate * S + k) * block.len;
-            double kept = fabs(*at) < limit ? 0.0 : *at;
-            *at = kept * weight;
+        for (u32 part = rate * of_rate; part < (rate + 1) * of_rate; part++) {
+            if (part % block.num_shares != block.share) {
+                continue;
+            }
+            for (u32 k = 0; k < Part<S>::COUNT; k++) {
+                double *at = out + ((u64)part * Part<S>::COUNT + k) * block.len;
+                double kept = fabs(*at) < limit ? 0.0 : *at;
+                *at = kept * weight;
+            }
         }
     }
 }
 
-/// The sumtable of an edge for one block. All threads must call it.
+/// The sumtable of an edge for a block, which must be a whole one if rates have scaler counts. All threads must call it.
 template <int S>
 __device__ SHARED_CODE void update_sumtable(const Partition &partition, PatternBlock block, const Scratch &scratch, const Step &step) {
-    const u32 rows = Rows<S>::COUNT;
-    bool is_used = threadIdx.x < block.len;
+    const int count = Part<S>::COUNT, of_rate = Part<S>::OF_RATE;
+    const u32 num_parts = partition.num_rates * of_rate;
     Operand<double> a, b;
     Vector<S, double> sumtable(partition, block, scratch, step.out_place, step.out_index);
     double *out = sumtable.clv;
-    u32 count = 0;
-    if (is_used) {
+    u32 scalings = 0;
+    if (block.is_used()) {
         a = operand<S, double>(partition, block, scratch, step.ends[0], 0, 0);
         b = operand<S, double>(partition, block, scratch, step.ends[1], 0, 0);
         a.matrix = a.is_tip ? partition.sumtable_left_tip : partition.sumtable_left;
         b.matrix = b.is_tip ? partition.sumtable_right_tip : partition.sumtable_right;
         for (u32 i = 0; i < (partition.rate_scalers ? partition.num_rates : 1); i++) {
-            u32 of_rate = count_of<S>(partition, a, i, block.len) + count_of<S>(partition, b, i, block.len);
-            count = i == 0 || of_rate < count ? of_rate : count;
+            u32 own = count_of<S>(partition, a, i, block.len) + count_of<S>(partition, b, i, block.len);
+            scalings = i == 0 || own < scalings ? own : scalings;
         }
-        for (u32 rate = 0; rate < partition.num_rates; rate++) {
-            for (u32 first = 0; first < S; first += rows) {
-                double x[rows], y[rows];
-                product<S>(partition, block.len, a, rate, first, x);
-                product<S>(partition, block.len, b, rate, first, y);
-                double *to = out + ((u64)rate * S + first) * block.len;
+        for (u32 part = block.share; part < num_parts; part += block.num_shares) {
+            u32 rate = part / of_rate, first = part % of_rate * count;
+            double x[count], y[count];
+            product<S, count, 1>(partition, block.len, a, rate, first, x);
+            product<S, count, 1>(partition, block.len, b, rate, first, y);
+            double *to = out + ((u64)rate * S + first) * block.len;
 #pragma unroll
-                for (int i = 0; i < (int)rows; i++) {
-                    to[(u64)i * block.len] = x[i] * y[i];
-                }
+            for (int i = 0; i < count; i++) {
+                to[(u64)i * block.len] = x[i] * y[i];
             }
         }
     }
     if (partition.rate_scalers) {
-        weigh_rates<S>(partition, block, a, b, count, out);
-    }
-    if (!is_used) {
-        return;
+        weigh_rates<S>(partition, block, a, b, scalings, out);
     }
     // The invariant part is not scaled, so the scaling of the rest is undone.
-    if (count > 0 && partition.invariant[block.offset + threadIdx.x] > 0.0) {
-        double f = factor(count);
-        for (u32 k = 0; k < partition.num_rates * S; k++) {
-            out[(u64)k * block.len] *= f;
+    if (block.is_used() && scalings > 0 && partition.invariant[block.offset + block.pattern] > 0.0) {
+        double f = factor(scalings);
+        for (u32 part = block.share; part < num_parts; part += block.num_shares) {
+            for (u32 i = 0; i < (u32)count; i++) {
+                out[((u64)part * count + i) * block.len] *= f;
+            }
         }
-        count = 0;
+        scalings = 0;
     }
-    sumtable.scaler[0] = count;
+    if (block.is_used() && block.share == 0) {
+        sumtable.scaler[0] = scalings;
+    }
+    __syncthreads();
 }
 
-/// Updates and a sumtable for one block. All threads must call it.
+/// Updates and a sumtable for a block, or a slice of one. All threads must call it.
 template <int S>
 __device__ SHARED_CODE void start_edge(const Partition &partition, PatternBlock block, const Step *steps, u32 num_steps,
                                            const double *matrices) {
@@ -89,7 +95,7 @@ __device__ SHARED_CODE void start_edge(const Partition &partition, PatternBlock 
         const Step &step = steps[i];
         if (step.kind == SUMTABLE) {
             update_sumtable<S>(partition, block, none, step);
-        } else if (threadIdx.x < block.len) {
+        } else {
             update_partials<S, double>(partition, block, none, step, matrices);
         }
     }
@@ -133,7 +139,8 @@ __device__ SHARED_CODE double correction_of_sum(u32 kind, double sites, const do
     return which == 1 ? sites * change : sites * fma(change, change, odds * curvature);
 }
 
-/// Value and derivatives of a block at one length, from the sumtable of this number. All threads must call it.
+/// Value and derivatives of a whole block at one length, from the sumtable of this number: a chain of sums for each pattern, so that
+/// only the first threads have one. All threads must call it.
 template <int S>
 __device__ SHARED_CODE void derivatives_of_block(const Partition &partition, PatternBlock block, u32 number, double brlen, double *result) {
     SHARED(double, exponential, [GROUP]);
@@ -141,12 +148,12 @@ __device__ SHARED_CODE void derivatives_of_block(const Partition &partition, Pat
     SHARED(double, lanes, [3][LANES]);
     SHARED(double, factors, [3][GROUP]);
     SHARED(u32, counts, [BLOCK]);
-    bool is_used = threadIdx.x < block.len, sums_constants = is_summed(partition, block.index);
+    bool is_used = block.is_first(), sums_constants = is_summed(partition, block.index);
     const double *weights = partition.weights + block.offset;
     Scratch none = {0, 0, 0};
     Vector<S, double> sumtable(partition, block, none, TEMPORARY, number);
     const double *table = sumtable.clv;
-    double invariant = is_used ? partition.invariant[block.offset + threadIdx.x] : 1.0;
+    double invariant = is_used ? partition.invariant[block.offset + block.pattern] : 1.0;
     double l = sums_constants ? 0.0 : invariant, l1 = 0.0, l2 = 0.0;
     for (u32 first = 0; first < partition.num_rates; first += GROUP / S) {
         exponentials<S>(partition, brlen, first, exponential);
@@ -169,7 +176,8 @@ __device__ SHARED_CODE void derivatives_of_block(const Partition &partition, Pat
                 l2 += s * factors[2][k];
             }
         } else if (is_used) {
-#pragma unroll 2
+            // So many numbers are on their way at a time.
+#pragma unroll 16
             for (u32 k = 0; k < num_factors; k++) {
                 double s = table[((u64)first * S + k) * block.len];
                 l = fma(s, factors[0][k], l);
@@ -181,10 +189,12 @@ __device__ SHARED_CODE void derivatives_of_block(const Partition &partition, Pat
     }
     u32 count = is_used ? sumtable.scaler[0] : 0;
     if (sums_constants) {
-        values[0][threadIdx.x] = l;
-        values[1][threadIdx.x] = l1;
-        values[2][threadIdx.x] = l2;
-        counts[threadIdx.x] = count;
+        if (threadIdx.x < BLOCK) {
+            values[0][threadIdx.x] = l;
+            values[1][threadIdx.x] = l1;
+            values[2][threadIdx.x] = l2;
+            counts[threadIdx.x] = count;
+        }
         __syncthreads();
         if (threadIdx.x == 0) {
             u32 least = least_count(weights, values[0], counts, block.len);
@@ -196,7 +206,7 @@ __device__ SHARED_CODE void derivatives_of_block(const Partition &partition, Pat
         __syncthreads();
         return;
     }
-    double weight = is_used ? weights[threadIdx.x] : 0.0;
+    double weight = is_used ? weights[block.pattern] : 0.0;
     double lnl = fma((double)count, -LN_FACTOR, natural_log(l));
     double inverse = 1.0 / l;
     double ratio = l1 * inverse;
@@ -225,7 +235,7 @@ __device__ __forceinline__ void derivatives(const Partition *partitions, const D
 }
 
 #define DERIVATIVES_OF(S)                                                                                         \
-    extern "C" __global__ void __launch_bounds__(BLOCK, 1)                                                           \
+    extern "C" __global__ void __launch_bounds__(MOST_THREADS, 1)                                                    \
         derivatives_sumtable_##S(const Partition *partitions, const Job *jobs, u32 num_jobs, u32 num_items,                 \
                                  const Step *steps, const double *matrices) {                                     \
         start_edges<S>(partitions, jobs, num_jobs, num_items, steps, matrices);                                        \

@@ -14,88 +14,100 @@
 #include "pmatrix.cu"
 #include "team.cuh"
 
-/// Pendant vector: weighted frequencies * (P-matrix * CLV of a pruned subtree).
+/// Pendant vector: weighted frequencies * (P-matrix * CLV of a pruned subtree). All threads must call it.
 template <int S, typename Real>
 __device__ __forceinline__ void update_pendant(const Partition &partition, PatternBlock block, const Scratch &scratch,
                                                const Step &step, const double *matrices) {
-    const u32 rows = Rows<S>::COUNT;
-    Operand<Real> a = operand<S, Real>(partition, block, scratch, step.ends[0], matrices, TOP);
-    Vector<S, Real> out(partition, block, scratch, step.out_place, step.out_index);
-    for (u32 rate = 0; rate < partition.num_rates; rate++) {
-        for (u32 first = 0; first < S; first += rows) {
-            Real x[rows];
-            product<S>(partition, block.len, a, rate, first, x);
+    const int count = Part<S>::COUNT, of_rate = Part<S>::OF_RATE;
+    if (block.is_used()) {
+        Operand<Real> a = operand<S, Real>(partition, block, scratch, step.ends[0], matrices, TOP);
+        Vector<S, Real> out(partition, block, scratch, step.out_place, step.out_index);
+        for (u32 part = block.share; part < partition.num_rates * of_rate; part += block.num_shares) {
+            u32 rate = part / of_rate, first = part % of_rate * count;
+            Real x[count];
+            product<S, count, 1>(partition, block.len, a, rate, first, x);
 #pragma unroll
-            for (int i = 0; i < (int)rows; i++) {
+            for (int i = 0; i < count; i++) {
                 u64 at = (u64)rate * S + first + i;
                 out.clv[at * block.len] = (Real)partition.weighted_freqs[at] * x[i];
             }
         }
+        for (u32 i = block.share; i < (partition.rate_scalers ? partition.num_rates : 1); i += block.num_shares) {
+            out.scaler[(u64)i * block.len] = count_of<S>(partition, a, i, block.len);
+        }
     }
-    for (u32 i = 0; i < (partition.rate_scalers ? partition.num_rates : 1); i++) {
-        out.scaler[(u64)i * block.len] = count_of<S>(partition, a, i, block.len);
-    }
+    __syncthreads();
 }
 
-/// The pattern's likelihood at an edge, or with a subtree inserted into it.
-template <int S, typename Real>
-__device__ __forceinline__ PatternLikelihood pattern_likelihood(const Partition &partition, PatternBlock block,
-                                                                const Operand<Real> &a, const Operand<Real> &b,
-                                                                const Operand<Real> &pendant, bool is_inserted) {
-    const u32 rows = Rows<S>::COUNT;
+/// The ends of an edge that is evaluated, and a pendant vector if there is one.
+template <int S, typename Real> struct Evaluated {
     typedef typename Precision<Real>::Count Count;
-    Count least = 0;
-    u32 counts = partition.rate_scalers ? partition.num_rates : 1;
-    for (u32 i = 0; i < counts; i++) {
-        Count count = count_of<S>(partition, a, i, block.len) + count_of<S>(partition, b, i, block.len);
-        count += is_inserted ? count_of<S>(partition, pendant, i, block.len) : 0;
-        least = i == 0 || count < least ? count : least;
+    Operand<Real> a, b, pendant;
+    bool is_inserted;
+
+    __device__ __forceinline__ Count count(const Partition &partition, u32 rate, u32 len) const {
+        Count count = count_of<S>(partition, a, rate, len) + count_of<S>(partition, b, rate, len);
+        return count + (is_inserted ? count_of<S>(partition, pendant, rate, len) : 0);
     }
-    Real fours[4];
-    for (u32 first = 0; first < S; first += rows) {
-        // Even and odd rates apart for four states, as the CPU does.
-        Real sums[rows], odd[rows];
-#pragma unroll
-        for (int i = 0; i < (int)rows; i++) {
-            sums[i] = 0;
-            odd[i] = 0;
+
+    /// The smallest count of a rate, which is that of the pattern.
+    __device__ __forceinline__ Count least(const Partition &partition, u32 len) const {
+        Count least = 0;
+        u32 counts = partition.rate_scalers ? partition.num_rates : 1;
+        for (u32 i = 0; i < counts; i++) {
+            Count of_rate = count(partition, i, len);
+            least = i == 0 || of_rate < least ? of_rate : least;
         }
-        for (u32 rate = 0; rate < partition.num_rates; rate++) {
-            Real x[rows], y[rows];
-            if (is_inserted) {
-                product<S>(partition, block.len, a, rate, first, x);
-            } else {
-                plain<S>(partition, block.len, a, rate, first, x);
-            }
-            product<S>(partition, block.len, b, rate, first, y);
-            Real weight = 1;
-            if (partition.rate_scalers) {
-                Count count = count_of<S>(partition, a, rate, block.len) + count_of<S>(partition, b, rate, block.len);
-                count += is_inserted ? count_of<S>(partition, pendant, rate, block.len) : 0;
-                weight = Precision<Real>::weight(count - least);
-            }
+        return least;
+    }
+
+    /// One of the four sums of which the pattern's likelihood consists: of the states that are `quarter` modulo 4.
+    __device__ __forceinline__ Real sum(const Partition &partition, u32 len, Count least, u32 quarter) const {
+        // Of 64 states in two passes, for want of registers.
+        const int states = S == 64 ? 8 : S / 4;
+        Real all = 0;
+        for (u32 first = quarter; first < S; first += 4 * states) {
+            // Even and odd rates apart for four states, as the CPU does.
+            Real sums[states], odd[states];
 #pragma unroll
-            for (int i = 0; i < (int)rows; i++) {
-                u64 at = (u64)rate * S + first + i;
-                // A pendant vector is a temporary, which needs no factor.
-                Real z = is_inserted ? ((const Real *)pendant.vector.clv)[at * block.len] : (Real)partition.weighted_freqs[at];
-                Real zx = z * weight * x[i];
-                if (S == 4 && rate % 2 == 1) {
-                    odd[i] = fma(zx, y[i], odd[i]);
+            for (int i = 0; i < states; i++) {
+                sums[i] = 0;
+                odd[i] = 0;
+            }
+            for (u32 rate = 0; rate < partition.num_rates; rate++) {
+                Real x[states], y[states];
+                if (is_inserted) {
+                    product<S, states, 4>(partition, len, a, rate, first, x);
                 } else {
-                    sums[i] = fma(zx, y[i], sums[i]);
+                    plain<S, states, 4>(partition, len, a, rate, first, x);
+                }
+                product<S, states, 4>(partition, len, b, rate, first, y);
+                Real weight = 1;
+                if (partition.rate_scalers) {
+                    weight = Precision<Real>::weight(count(partition, rate, len) - least);
+                }
+#pragma unroll
+                for (int i = 0; i < states; i++) {
+                    u64 at = (u64)rate * S + first + 4 * i;
+                    // A pendant vector is a temporary, which needs no factor.
+                    Real z = is_inserted ? ((const Real *)pendant.vector.clv)[at * len] : (Real)partition.weighted_freqs[at];
+                    Real zx = z * weight * x[i];
+                    if (S == 4 && rate % 2 == 1) {
+                        odd[i] = fma(zx, y[i], odd[i]);
+                    } else {
+                        sums[i] = fma(zx, y[i], sums[i]);
+                    }
                 }
             }
-        }
-        // Four partial sums, state modulo 4.
 #pragma unroll
-        for (int i = 0; i < (int)rows; i++) {
-            Real sum = S == 4 ? sums[i] + odd[i] : sums[i];
-            fours[i % 4] = first == 0 && i < 4 ? sum : fours[i % 4] + sum;
+            for (int i = 0; i < states; i++) {
+                Real sum = S == 4 ? sums[i] + odd[i] : sums[i];
+                all = first == quarter && i == 0 ? sum : all + sum;
+            }
         }
+        return all;
     }
-    return Precision<Real>::likelihood((fours[0] + fours[2]) + (fours[1] + fours[3]), least);
-}
+};
 
 /// The logarithm of a pattern's likelihood with its invariant part, which is not scaled.
 __device__ __forceinline__ double pattern_log(const PatternLikelihood &of, double invariant) {
@@ -130,33 +142,51 @@ __device__ __forceinline__ double scaled_sum(const double *weights, const double
     return sum;
 }
 
-/// The result of a step that scores. All threads must call it.
+/// The result of a step that scores a whole block. All threads must call it.
 template <int S, typename Real>
 __device__ SHARED_CODE void score(const Partition &partition, PatternBlock block, Scratch scratch, const Step &step,
                       const double *matrices, double *result, double *logs) {
+    SHARED(double, fours, [4][BLOCK]);
     SHARED(double, values, [1][BLOCK]);
     SHARED(double, lanes, [1][LANES]);
     SHARED(u32, counts, [BLOCK]);
     const double *weights = partition.weights + block.offset;
+    typename Precision<Real>::Count least = 0;
+    if (block.is_used()) {
+        Evaluated<S, Real> edge;
+        edge.a = operand<S, Real>(partition, block, scratch, step.ends[0], matrices, TOP);
+        edge.b = operand<S, Real>(partition, block, scratch, step.ends[1], matrices, TOP);
+        // For an edge, anything that is no tip will do: it is not read.
+        edge.is_inserted = step.kind == SCORE;
+        End end = {edge.is_inserted ? step.out_place : SCRATCH, step.out_index, 0};
+        edge.pendant = operand<S, Real>(partition, block, scratch, end, matrices, TOP);
+        least = edge.least(partition, block.len);
+        for (u32 quarter = block.share; quarter < 4; quarter += block.num_shares) {
+            fours[quarter][block.pattern] = (double)edge.sum(partition, block.len, least, quarter);
+        }
+    }
+    __syncthreads();
     PatternLikelihood found = {0.0, 0};
     double weighted = 0.0;
-    if (threadIdx.x < block.len) {
-        Operand<Real> a = operand<S, Real>(partition, block, scratch, step.ends[0], matrices, TOP);
-        Operand<Real> b = operand<S, Real>(partition, block, scratch, step.ends[1], matrices, TOP);
-        // For an edge, anything that is no tip will do: it is not read.
-        End end = {step.kind == SCORE ? step.out_place : SCRATCH, step.out_index, 0};
-        Operand<Real> pendant = operand<S, Real>(partition, block, scratch, end, matrices, TOP);
-        found = pattern_likelihood<S, Real>(partition, block, a, b, pendant, step.kind == SCORE);
-        double log = pattern_log(found, partition.invariant[block.offset + threadIdx.x]);
-        double weight = weights[threadIdx.x];
+    if (block.is_first()) {
+        Real sums[4];
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            sums[i] = (Real)fours[i][block.pattern];
+        }
+        found = Precision<Real>::likelihood((sums[0] + sums[2]) + (sums[1] + sums[3]), least);
+        double log = pattern_log(found, partition.invariant[block.offset + block.pattern]);
+        double weight = weights[block.pattern];
         weighted = weight > 0.0 ? weight * log : 0.0;
         if (logs) {
-            logs[block.offset + threadIdx.x] = log;
+            logs[block.offset + block.pattern] = log;
         }
     }
     if (is_summed(partition, block.index)) {
-        values[0][threadIdx.x] = found.value;
-        counts[threadIdx.x] = found.count;
+        if (threadIdx.x < BLOCK) {
+            values[0][threadIdx.x] = found.value;
+            counts[threadIdx.x] = found.count;
+        }
         __syncthreads();
         if (threadIdx.x == 0) {
             u32 least = least_count(weights, values[0], counts, block.len);
@@ -194,14 +224,12 @@ __device__ __forceinline__ void run_jobs(const Partition *partitions, const Job 
             if (step.kind == SCORE || step.kind == EDGE) {
                 score<S, Real>(partition, block, scratch, step, matrices, results + at * SCORE_NUMBERS, logs);
                 at += partition.num_blocks;
-            } else if (threadIdx.x < block.len) {
-                if (step.kind == PENDANT) {
-                    update_pendant<S, Real>(partition, block, scratch, step, matrices);
-                } else if (sizeof(Real) == sizeof(double) || step.out_place == SINGLE) {
-                    update_partials<S, Real>(partition, block, scratch, step, matrices);
-                } else {
-                    update_partials<S, double>(partition, block, scratch, step, matrices);
-                }
+            } else if (step.kind == PENDANT) {
+                update_pendant<S, Real>(partition, block, scratch, step, matrices);
+            } else if (sizeof(Real) == sizeof(double) || step.out_place == SINGLE) {
+                update_partials<S, Real>(partition, block, scratch, step, matrices);
+            } else {
+                update_partials<S, double>(partition, block, scratch, step, matrices);
             }
         }
         // The next block may have another length, so that its temporaries lie where others of this one are.
@@ -225,7 +253,7 @@ __device__ __forceinline__ void matrices_of_all(const Partition *partitions, con
 }
 
 #define LIKELIHOOD_OF(name, S, Real)                                                                              \
-    extern "C" __global__ void __launch_bounds__(BLOCK, 1)                                                        \
+    extern "C" __global__ void __launch_bounds__(MOST_THREADS, 1)                                                 \
         name##_##S(const Partition *partitions, const Job *jobs, u32 num_jobs, u32 num_items, const Step *steps,            \
                    double *matrices, const MatrixJob *matrix_jobs, u32 num_matrices, u32 *counter, u32 counted,   \
                    double *scratch_clvs, u32 *scratch_scalers, u64 clv_stride, u64 scaler_stride,                 \

@@ -3,15 +3,17 @@
 //     Tip:   x[p, r] = table[code[p], r]
 //     Inner: x[p, r] = P_r * CLV[p, r] = sum over j of column_j * CLV[p, r][j], one chain of fused multiply-adds
 //
-// A thread computes ROWS numbers of a product at a time, so that it needs no more registers for 64 states than for 20. All
-// threads of a warp read the same number of a matrix and neighbouring numbers of a CLV.
+// A row of a pattern, the numbers of all its rates, has *parts*: a thread computes those of one part at a time, so that it needs no
+// more registers for 64 states than for 20, and other threads compute other parts. All threads of a warp read the same number of
+// a matrix and neighbouring numbers of a CLV.
 
 #pragma once
 #include "precision.cuh"
 
-/// Numbers of a product that a thread has in registers; a multiple of 4.
-template <int S> struct Rows {
-    static const int COUNT = S == 64 ? 16 : S;
+/// Numbers of a part, and parts of a rate.
+template <int S> struct Part {
+    static const int COUNT = S == 64 ? 8 : S == 20 ? 10 : 4;
+    static const int OF_RATE = S / COUNT;
 };
 
 /// One end for the pattern of this thread.
@@ -25,8 +27,8 @@ template <typename Real> struct Operand {
     Source<Real> vector;
 };
 
-/// Buffers of a CTA for temporaries that exist only while a program runs for one block. A place that is written again is so
-/// by the same thread, without a barrier: those of single precision, in which a thread has other bytes, are apart.
+/// Buffers of a CTA for temporaries that exist only while a program runs for one block. (Those of single precision are apart:
+/// their places have other bytes.)
 struct Scratch {
     double *clvs;
     float *singles;
@@ -42,12 +44,12 @@ template <int S, typename Real> struct Vector {
         u64 row = (u64)partition.num_rates * S, counts = partition.rate_scalers ? partition.num_rates : 1;
         if (place >= SCRATCH) {
             Real *first = sizeof(Real) == sizeof(float) ? (Real *)scratch.singles : (Real *)scratch.clvs;
-            clv = first + index * (row * BLOCK) + threadIdx.x;
-            scaler = scratch.scalers + index * (counts * BLOCK) + threadIdx.x;
+            clv = first + index * (row * BLOCK) + block.pattern;
+            scaler = scratch.scalers + index * (counts * BLOCK) + block.pattern;
         } else {
             u64 first = (u64)index * partition.num_patterns + block.offset;
-            clv = (Real *)(place == STORED ? partition.clvs : partition.temporaries) + first * row + threadIdx.x;
-            scaler = (place == STORED ? partition.scalers : partition.temporary_scalers) + first * counts + threadIdx.x;
+            clv = (Real *)(place == STORED ? partition.clvs : partition.temporaries) + first * row + block.pattern;
+            scaler = (place == STORED ? partition.scalers : partition.temporary_scalers) + first * counts + block.pattern;
         }
     }
 };
@@ -60,7 +62,7 @@ __device__ __forceinline__ Operand<Real> operand(const Partition &partition, Pat
     out.is_tip = end.place == TIP;
     out.matrix = (const Real *)(matrices + end.matrix);
     if (out.is_tip) {
-        u64 at = (u64)block.offset * partition.num_tips + (u64)end.index * block.len + threadIdx.x;
+        u64 at = (u64)block.offset * partition.num_tips + (u64)end.index * block.len + block.pattern;
         out.code = partition.tip_codes[at];
         out.vector = Source<Real>();
     } else {
@@ -77,53 +79,73 @@ __device__ __forceinline__ Operand<Real> operand(const Partition &partition, Pat
     return out;
 }
 
-/// Numbers `first` and following of the operand with its matrix applied, for one rate.
-template <int S, typename Real>
-__device__ __forceinline__ void product(const Partition &partition, u32 len, const Operand<Real> &end, u32 rate, u32 first,
-                                        Real (&out)[Rows<S>::COUNT]) {
-    const int rows = Rows<S>::COUNT;
-    if (end.is_tip) {
-        const Real *row = end.matrix + ((u64)end.code * partition.num_rates + rate) * S + first;
+/// Two numbers that are read together.
+template <typename Real> struct Pair;
+template <> struct Pair<double> { typedef double2 Two; };
+template <> struct Pair<float> { typedef float2 Two; };
+
+/// Every STRIDE-th of some numbers; those in a row by twos, as all matrices and tables begin at an even place.
+template <int COUNT, int STRIDE, typename Real>
+__device__ __forceinline__ void read_numbers(const Real *from, Real (&out)[COUNT]) {
+    if (STRIDE == 1 && COUNT % 2 == 0) {
 #pragma unroll
-        for (int i = 0; i < rows; i++) {
-            out[i] = row[i];
+        for (int i = 0; i < COUNT / 2; i++) {
+            typename Pair<Real>::Two two = ((const typename Pair<Real>::Two *)from)[i];
+            out[2 * i] = two.x;
+            out[2 * i + 1] = two.y;
         }
+        return;
+    }
+#pragma unroll
+    for (int i = 0; i < COUNT; i++) {
+        out[i] = from[i * STRIDE];
+    }
+}
+
+/// COUNT numbers of the operand with its matrix applied, for one rate: every STRIDE-th from `first` on.
+template <int S, int COUNT, int STRIDE, typename Real>
+__device__ __forceinline__ void product(const Partition &partition, u32 len, const Operand<Real> &end, u32 rate, u32 first,
+                                        Real (&out)[COUNT]) {
+    if (end.is_tip) {
+        read_numbers<COUNT, STRIDE>(end.matrix + ((u64)end.code * partition.num_rates + rate) * S + first, out);
         return;
     }
     const Real *columns = end.matrix + (u64)rate * (S * S) + first;
     const typename Source<Real>::Numbers x = end.vector.template from<S>(partition, len, rate, rate * S);
-    Real x0 = x[0];
+    Real x0 = x[0], column[COUNT];
+    read_numbers<COUNT, STRIDE>(columns, column);
 #pragma unroll
-    for (int i = 0; i < rows; i++) {
-        out[i] = columns[i] * x0;
+    for (int i = 0; i < COUNT; i++) {
+        out[i] = column[i] * x0;
     }
-#pragma unroll 2
+    // So many numbers of the vector are on their way at a time.
+#pragma unroll(S == 20 ? 2 : 4)
     for (u32 j = 1; j < S; j++) {
         Real xj = x[(u64)j * len];
+        read_numbers<COUNT, STRIDE>(columns + j * S, column);
 #pragma unroll
-        for (int i = 0; i < rows; i++) {
-            out[i] = fma(columns[j * S + i], xj, out[i]);
+        for (int i = 0; i < COUNT; i++) {
+            out[i] = fma(column[i], xj, out[i]);
         }
     }
 }
 
 /// The same without the matrix; a tip has 1 for each of its states and 0 for the others.
-template <int S, typename Real>
+template <int S, int COUNT, int STRIDE, typename Real>
 __device__ __forceinline__ void plain(const Partition &partition, u32 len, const Operand<Real> &end, u32 rate, u32 first,
-                                      Real (&out)[Rows<S>::COUNT]) {
-    const int rows = Rows<S>::COUNT;
+                                      Real (&out)[COUNT]) {
     if (end.is_tip) {
         const double *row = partition.indicator + ((u64)end.code * partition.num_rates + rate) * S + first;
 #pragma unroll
-        for (int i = 0; i < rows; i++) {
-            out[i] = (Real)row[i];
+        for (int i = 0; i < COUNT; i++) {
+            out[i] = (Real)row[i * STRIDE];
         }
         return;
     }
     const typename Source<Real>::Numbers x = end.vector.template from<S>(partition, len, rate, rate * S + first);
 #pragma unroll
-    for (int i = 0; i < rows; i++) {
-        out[i] = x[(u64)i * len];
+    for (int i = 0; i < COUNT; i++) {
+        out[i] = x[(u64)(i * STRIDE) * len];
     }
 }
 

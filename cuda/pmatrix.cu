@@ -27,7 +27,7 @@ __device__ SHARED_CODE void pmatrices_of_rates(const Partition &partition, doubl
     exponentials<S>(partition, brlen, first, exponential);
     u32 left = partition.num_rates - first;
     u32 num_rates = left < GROUP / S ? left : GROUP / S;
-    for (u32 element = threadIdx.x; element < num_rates * (S * S); element += BLOCK) {
+    for (u32 element = threadIdx.x; element < num_rates * (S * S); element += blockDim.x) {
         u32 in_group = element / (S * S), j = element / S % S, i = element % S;
         u64 matrix = (u64)partition.matrix_of_rate[first + in_group] * (S * S);
         const double *left_of = partition.eigenvec_columns + matrix + i;
@@ -45,7 +45,7 @@ __device__ SHARED_CODE void pmatrices_of_rates(const Partition &partition, doubl
     if (!table) {
         return;
     }
-    for (u32 element = threadIdx.x; element < partition.num_codes * num_rates * S; element += BLOCK) {
+    for (u32 element = threadIdx.x; element < partition.num_codes * num_rates * S; element += blockDim.x) {
         u32 code = element / (num_rates * S), rate = first + element / S % num_rates, i = element % S;
         double sum = 0.0;
         u64 states = partition.code_masks[code];

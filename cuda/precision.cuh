@@ -50,7 +50,7 @@ template <> struct Precision<float> {
     }
 };
 
-/// How large the numbers of a row are that is made.
+/// How large the numbers of a part of a row are. Extents of several parts are joined as words.
 template <typename Real> struct Extent;
 
 template <> struct Extent<double> {
@@ -61,20 +61,15 @@ template <> struct Extent<double> {
         is_small = is_small && value < THRESHOLD;
         is_zero = is_zero && value == 0.0;
     }
-    /// Multiplies the row by 2^256 while all its numbers are below 2^-256 and not all are 0; returns how often.
-    __device__ __forceinline__ u32 rescale(double *numbers, u32 count, u32 len) {
-        u32 times = 0;
-        while (is_small && !is_zero) {
-            begin();
-            for (u32 i = 0; i < count; i++) {
-                double x = numbers[(u64)i * len] * FACTOR;
-                numbers[(u64)i * len] = x;
-                note(x);
-            }
-            times++;
-        }
-        return times;
-    }
+    /// False if no row with such a part is scaled.
+    __device__ __forceinline__ bool may_be_scaled() const { return is_small; }
+
+    static const u32 NOTHING = 3;
+    __device__ __forceinline__ void join(u32 *word) const { atomicAnd(word, (is_small ? 1u : 0u) | (is_zero ? 2u : 0u)); }
+    /// A row is multiplied by 2^256 while all its numbers are below 2^-256 and not all are 0: the exponent of the factor.
+    static __device__ __forceinline__ int change(u32 word) { return word == 1 ? 256 : 0; }
+    /// By how much the row's count changes.
+    static __device__ __forceinline__ u32 counted(int) { return 1; }
 };
 
 template <> struct Extent<float> {
@@ -82,18 +77,21 @@ template <> struct Extent<float> {
 
     __device__ __forceinline__ void begin() { largest = 0.0f; }
     __device__ __forceinline__ void note(float value) { largest = value > largest ? value : largest; }
-    /// Brings the largest number to 2^TOP or above, unless it is where it may be; returns the exponent of the factor.
-    __device__ __forceinline__ int rescale(float *numbers, u32 count, u32 len) {
+    /// A row with such a part may be outside of its range only if this is.
+    __device__ __forceinline__ bool may_be_scaled() const { return !(largest >= 1.0f && largest < 0x1p37f); }
+
+    static const u32 NOTHING = 0;
+    /// (Numbers that are not negative have the order of their bits.)
+    __device__ __forceinline__ void join(u32 *word) const { atomicMax(word, (u32)__float_as_int(largest)); }
+    /// The largest number is brought to 2^TOP or above, unless it is where it may be: the exponent of the factor.
+    static __device__ __forceinline__ int change(u32 word) {
+        float largest = __int_as_float((int)word);
         if (largest == 0.0f || (largest >= 1.0f && largest < 0x1p37f)) {
             return 0;
         }
-        int change = TOP - exponent_of((double)largest);
-        double scale = power_of_two(change);
-        for (u32 i = 0; i < count; i++) {
-            numbers[(u64)i * len] = (float)((double)numbers[(u64)i * len] * scale);
-        }
-        return change;
+        return TOP - exponent_of((double)largest);
     }
+    static __device__ __forceinline__ int counted(int change) { return change; }
 };
 
 /// A vector that is read, from the number of this thread's pattern on; others follow at the distance of a block's length.

@@ -5,7 +5,7 @@
 //
 //     for each step:
 //         P-matrices of the updates, at the present lengths                              barrier
-//         updates and sumtables
+//         updates and sumtables                                                          barrier, if by slices of blocks
 //         until Newton-Raphson has ended: value and derivatives of the blocks            barrier
 //                                         their sums, and the next length
 //     P-matrices of the last edges                                                       barrier
@@ -18,10 +18,12 @@
 #include "derivatives.cu"
 #include "newton.cuh"
 
-/// Partitions whose sums are made at the same time, each by three threads.
-#define PARTITIONS_AT_ONCE 12
-/// Levels of the tree of sums over blocks, of which a partition has fewer than 2^20.
-#define BLOCK_LEVELS 20
+/// Most blocks of a partition whose sums are made by three threads, those of so many partitions at the same time.
+#define FEW_BLOCKS 16
+#define PARTITIONS_AT_ONCE 24
+/// Levels of the tree of sums over so few blocks, and over BLOCK blocks as one, of which a partition has fewer than 2^13.
+#define FEW_LEVELS 5
+#define LEVELS 13
 
 /// Calls a function for the number of states of a partition: S, or any if S is 0.
 #define WITH_STATES(S, partition, function, ...)                                                                       \
@@ -69,17 +71,25 @@ __device__ __forceinline__ void tape_matrices(const Tape &tape, u32 first, u32 c
     }
 }
 
-/// Updates and sumtables of the step.
+/// Updates and sumtables of the step; by slices of its blocks if the team has more CTAs than there are blocks.
 template <int S>
-__device__ __forceinline__ void start_tape_step(const Tape &tape) {
+__device__ __forceinline__ void start_tape_step(Tape &tape) {
     const TapeStep &step = *tape.step;
     const TapeJob *jobs = tape.at<TapeJob>(tape.head->jobs) + step.first_job;
-    for (u32 item = tape.team.rank; item < step.num_items; item += tape.team.size) {
+    u32 slices = tape.team.size > step.num_items && step.has_slices ? SLICES : 1;
+    for (u32 number = tape.team.rank; number < step.num_items * slices; number += tape.team.size) {
+        u32 item = number / slices;
         const TapeJob &job = jobs[job_of_item(jobs, step.num_jobs, item)];
         const Partition &partition = tape.partitions[job.partition];
         PatternBlock block = pattern_block(partition, item - job.first_item);
+        if (slices > 1) {
+            block.divide(number % SLICES * SLICE, SLICE);
+        }
         const Step *updates = tape.at<Step>(tape.head->updates) + job.first_step;
         WITH_STATES(S, partition, start_edge, partition, block, updates, job.num_steps, tape.matrices)
+    }
+    if (slices > 1) {
+        tape.team.wait(__LINE__);
     }
 }
 
@@ -116,9 +126,10 @@ struct BlockSum {
         num_blocks++;
     }
 
-    __device__ __forceinline__ double total() const {
-        double total = 0.0;
-        bool is_first = true;
+    /// The total of the blocks, and of others that follow them if there are any.
+    __device__ __forceinline__ double total(bool has_others, double others) const {
+        double total = others;
+        bool is_first = !has_others;
         for (u32 level = 0; num_blocks >> level; level++) {
             if (num_blocks >> level & 1) {
                 total = is_first ? sums[level] : sums[level] + total;
@@ -129,11 +140,86 @@ struct BlockSum {
     }
 };
 
+/// Results of the blocks of one partition of a step. Without blocks, all sums are 0.
+struct BlockResults {
+    const Partition &partition;
+    const double *first;
+    /// Number of blocks whose results are summands; with the correction, which is one more.
+    u32 num_sums, count;
+
+    __device__ __forceinline__ BlockResults(const Tape &tape, const TapeJob &job, const double *results)
+        : partition(tape.partitions[job.partition]), first(results + (u64)job.first_item * DERIVATIVE_NUMBERS) {
+        num_sums = partition.correction ? partition.num_site_blocks : partition.num_blocks;
+        count = num_sums + (partition.correction ? 1 : 0);
+    }
+
+    __device__ __forceinline__ double at(u32 block, u32 which) const {
+        const double *result = first + (u64)block * DERIVATIVE_NUMBERS;
+        return block < num_sums ? result[which] : correction_of_sum(partition.correction, partition.corrected_sites, result, which);
+    }
+};
+
+/// The chain rule of a partition's factor of lengths.
+__device__ __forceinline__ double with_factor(const TapeJob &job, u32 which, double sum) {
+    double factor = which == 1 ? job.scaler : job.scaler * job.scaler;
+    return which == 0 ? sum : factor * sum;
+}
+
+/// Sums over the blocks of a partition that has many. All threads must call it.
+__device__ SHARED_CODE void sum_many_blocks(const Tape &tape, const TapeJob &job, const double *results, double (&sums)[3]) {
+    SHARED(double, tree, [3][BLOCK]);
+    SHARED(double, levels, [3][LEVELS]);
+    BlockResults blocks(tape, job, results);
+    BlockSum whole = {0, levels[threadIdx.x < 3 ? threadIdx.x : 0]};
+    for (u32 first = 0; first < blocks.count; first += BLOCK) {
+        u32 left = blocks.count - first;
+        u32 len = left < BLOCK ? left : BLOCK;
+        for (u32 i = threadIdx.x; i < 3 * BLOCK; i += blockDim.x) {
+            if (i % BLOCK < len) {
+                tree[i / BLOCK][i % BLOCK] = blocks.at(first + i % BLOCK, i / BLOCK);
+            }
+        }
+        __syncthreads();
+        // A sum of 2 * width blocks is where the first of them was, once both halves are complete.
+        for (u32 width = 1; width < len; width *= 2) {
+            u32 pairs = BLOCK / (2 * width);
+            for (u32 i = threadIdx.x; i < 3 * pairs; i += blockDim.x) {
+                u32 at = i % pairs * (2 * width);
+                if (at + 2 * width <= len) {
+                    double *own = &tree[i / pairs][at];
+                    own[0] = own[0] + own[width];
+                }
+            }
+            __syncthreads();
+        }
+        if (threadIdx.x < 3) {
+            const double *own = tree[threadIdx.x];
+            if (len == BLOCK) {
+                whole.add(own[0]);
+            }
+            if (left <= BLOCK) {
+                // Sums that have no partner, from the smallest on.
+                double rest = 0.0;
+                bool has_rest = false;
+                for (u32 width = 1; width < BLOCK; width *= 2) {
+                    if (len < BLOCK && (len & width)) {
+                        double sum = own[len / (2 * width) * (2 * width)];
+                        rest = has_rest ? sum + rest : sum;
+                        has_rest = true;
+                    }
+                }
+                sums[threadIdx.x] = with_factor(job, threadIdx.x, whole.total(has_rest, rest));
+            }
+        }
+        __syncthreads();
+    }
+}
+
 /// Sums over the blocks of each partition, then over partitions, in the order of the host. All threads must call it.
 __device__ __forceinline__ void sum_tape_derivatives(const Tape &tape, const double *results, double (&total)[3]) {
     const TapeStep &step = *tape.step;
     SHARED(double, of_partition, [PARTITIONS_AT_ONCE][3]);
-    SHARED(double, levels, [PARTITIONS_AT_ONCE * 3][BLOCK_LEVELS]);
+    SHARED(double, levels, [PARTITIONS_AT_ONCE * 3][FEW_LEVELS]);
     const TapeJob *jobs = tape.at<TapeJob>(tape.head->jobs) + step.first_job;
     u32 number = threadIdx.x / 3, which = threadIdx.x % 3;
     double all = 0.0;
@@ -142,21 +228,21 @@ __device__ __forceinline__ void sum_tape_derivatives(const Tape &tape, const dou
         u32 count = left < PARTITIONS_AT_ONCE ? left : PARTITIONS_AT_ONCE;
         if (number < count) {
             const TapeJob &job = jobs[first + number];
-            const Partition &partition = tape.partitions[job.partition];
-            u32 num_blocks = partition.correction ? partition.num_site_blocks : partition.num_blocks;
-            const double *of_blocks = results + (u64)job.first_item * DERIVATIVE_NUMBERS + which;
-            BlockSum blocks = {0, levels[threadIdx.x]};
-            for (u32 block = 0; block < num_blocks; block++) {
-                blocks.add(of_blocks[(u64)block * DERIVATIVE_NUMBERS]);
+            BlockResults blocks(tape, job, results);
+            if (blocks.count <= FEW_BLOCKS) {
+                BlockSum sum = {0, levels[threadIdx.x]};
+#pragma unroll 4
+                for (u32 block = 0; block < blocks.count; block++) {
+                    sum.add(blocks.at(block, which));
+                }
+                of_partition[number][which] = with_factor(job, which, sum.total(false, 0.0));
             }
-            if (partition.correction) {
-                const double *last = of_blocks - which + (u64)num_blocks * DERIVATIVE_NUMBERS;
-                blocks.add(correction_of_sum(partition.correction, partition.corrected_sites, last, which));
+        }
+        for (u32 i = 0; i < count; i++) {
+            const TapeJob &job = jobs[first + i];
+            if (BlockResults(tape, job, results).count > FEW_BLOCKS) {
+                sum_many_blocks(tape, job, results, of_partition[i]);
             }
-            double sum = blocks.total();
-            // The chain rule of the partition's factor.
-            double factor = which == 0 ? 1.0 : which == 1 ? job.scaler : job.scaler * job.scaler;
-            of_partition[number][which] = which == 0 ? sum : factor * sum;
         }
         __syncthreads();
         if (threadIdx.x < 3) {
@@ -222,7 +308,7 @@ template <int S> __device__ __forceinline__ bool run_step(Tape &tape) {
     }
     const TapeStep &step = *tape.step;
     double change = newton.best - tape.length(step.branch);
-    for (u32 job = threadIdx.x; job < step.num_jobs; job += BLOCK) {
+    for (u32 job = threadIdx.x; job < step.num_jobs; job += blockDim.x) {
         const TapeJob &of_partition = tape.at<TapeJob>(tape.head->jobs)[step.first_job + job];
         write_alike(tape.at<double>(tape.head->lengths) + of_partition.edge_after, tape.length(of_partition.edge) + change);
     }
@@ -296,7 +382,7 @@ __device__ __forceinline__ void run_tape(const Partition *partitions, u64 *words
 }
 
 #define SWEEP_OF(name, S)                                                                                         \
-    extern "C" __global__ void __launch_bounds__(BLOCK, 1)                                                        \
+    extern "C" __global__ void __launch_bounds__(S == 0 ? MOST_THREADS_OF_ANY : MOST_THREADS, 1)                  \
         sweep_##name(const Partition *partitions, u64 *words, double *matrices, double *results) {                          \
         run_tape<S>(partitions, words, matrices, results);                                                             \
     }

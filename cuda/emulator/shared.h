@@ -10,7 +10,8 @@
 #include <utility>
 #include <vector>
 
-constexpr size_t SHARED_BYTES = 48 << 10;
+/// (Of the variables of all kernels together; a kernel has fewer.)
+constexpr size_t SHARED_BYTES = 96 << 10;
 
 /// Most numbers of shared variables and barriers, which have one counter.
 constexpr size_t NUMBERS = 4096;

@@ -43,6 +43,19 @@ void wait_for_count(unsigned *counter, unsigned value);
 #define EMULATED_TEAMS
 inline void __threadfence() {}
 inline void atomicAdd(unsigned *counter, unsigned more) { __atomic_fetch_add(counter, more, __ATOMIC_ACQ_REL); }
+inline void atomicAnd(unsigned *word, unsigned other) { __atomic_fetch_and(word, other, __ATOMIC_ACQ_REL); }
+inline void atomicMax(unsigned *word, unsigned other) {
+    unsigned present = __atomic_load_n(word, __ATOMIC_ACQUIRE);
+    while (present < other && !__atomic_compare_exchange_n(word, &present, other, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+    }
+}
+
+struct double2 {
+    double x, y;
+};
+struct float2 {
+    float x, y;
+};
 
 using std::fabs;
 using std::fma;
@@ -54,6 +67,18 @@ inline long long __double_as_longlong(double x) {
     long long bits;
     std::memcpy(&bits, &x, sizeof bits);
     return bits;
+}
+
+inline int __float_as_int(float x) {
+    int bits;
+    std::memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+inline float __int_as_float(int bits) {
+    float x;
+    std::memcpy(&x, &bits, sizeof x);
+    return x;
 }
 
 inline double __longlong_as_double(long long bits) {

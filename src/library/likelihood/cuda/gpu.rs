@@ -1,7 +1,7 @@
 //! One GPU with its part of all partitions: runs batches on it.
 
 use super::batch::Batch;
-use super::kernels::{KernelId, Kernels, most_together};
+use super::kernels::{KernelId, Kernels, SLICES, parts, threads_of_block, threads_of_slice};
 use super::launch::{self, Jobs, OwnMatrices, Scores, Steps};
 use super::memory::Limits;
 use super::partition::GpuPartition;
@@ -9,7 +9,7 @@ use super::program::{
     DERIVATIVE_NUMBERS, DerivativeJob, Job, MatrixJob, Partition, SCORE_NUMBERS, Step,
 };
 use super::tape::Tape;
-use crate::gpu::{Buffer, Device, Result};
+use crate::gpu::{Buffer, Device, Grid, Result};
 use crate::likelihood::engine::ScorePrecision;
 use crate::likelihood::engine::layout::{BLOCK, Dims};
 
@@ -187,7 +187,17 @@ impl Gpu {
     pub(super) fn run(&mut self, id: KernelId, batch: &Batch) -> Result<()> {
         let Prepared { jobs, matrix_jobs, steps, .. } = self.prepare(batch)?;
         launch::pmatrix(&self.kernels, batch.states, matrix_jobs, steps.matrices)?;
-        launch::traversal(&self.kernels, id, batch.states, jobs, steps)
+        let num_blocks = jobs.num_items as usize;
+        let (ctas, threads) = match id {
+            KernelId::Partials => {
+                let parts = batch.jobs.iter().map(|job| parts(&self.dims[job.partition]));
+                let parts = parts.max().unwrap_or(1);
+                (num_blocks * SLICES, threads_of_slice(batch.states, parts))
+            }
+            _ => (num_blocks, threads_of_block(&self.device, Some(batch.states), num_blocks)),
+        };
+        let grid = Grid { ctas: ctas as u32, threads: threads as u32 };
+        launch::traversal(&self.kernels, id, batch.states, jobs, steps, grid)
     }
 
     /// Starts a batch with scores; the logarithms of all patterns of its only partition are kept if wanted.
@@ -214,7 +224,8 @@ impl Gpu {
             }
         };
         let kernel = self.kernels.function(id, batch.states);
-        let together = most_together(device, kernel);
+        let threads = threads_of_block(device, Some(batch.states), jobs.num_items as usize);
+        let together = device.most_together(kernel, threads);
         let (useful, most) = match together {
             0 => (jobs.num_items, device.num_multiprocessors * CTAS_PER_MULTIPROCESSOR),
             _ => (jobs.num_items.max(matrix_jobs.num_jobs), together),
@@ -245,7 +256,8 @@ impl Gpu {
         } else if num_ctas > 1 && jobs.num_items > 0 && matrix_jobs.num_jobs > 0 {
             self.counted = counted.wrapping_add(num_ctas as u32);
         }
-        launch::likelihood(&self.kernels, kernel, jobs, steps, own, scores, num_ctas as u32)?;
+        let grid = Grid { ctas: num_ctas as u32, threads: threads as u32 };
+        launch::likelihood(&self.kernels, kernel, jobs, steps, own, scores, grid)?;
         Ok(Started { starts, len: num_results, width: SCORE_NUMBERS })
     }
 
@@ -292,7 +304,7 @@ impl Gpu {
 
     /// True if the GPU can run sweeps on its own.
     pub(super) fn takes_tapes(&self) -> bool {
-        most_together(&self.device, self.kernels.sweep(None)) > 0
+        self.device.most_together(self.kernels.sweep(None), BLOCK) > 0
     }
 
     /// Runs a tape: the words that it has made, when they are there.
@@ -302,7 +314,8 @@ impl Gpu {
     pub(super) fn run_tape(&mut self, tape: &Tape) -> Result<Vec<u64>> {
         self.upload_partitions()?;
         let device = &self.device;
-        let most = most_together(device, self.kernels.sweep(tape.states));
+        let threads = threads_of_block(device, tape.states, tape.num_blocks());
+        let most = device.most_together(self.kernels.sweep(tape.states), threads);
         let laid = tape.lay(most, self.limits.matrices);
         self.tape.reserve(device, laid.read.end)?;
         self.tape.upload(device, &laid.words)?;
@@ -314,7 +327,8 @@ impl Gpu {
             self.matrices.address(device),
             self.results.address(device),
         ];
-        launch::sweep(&self.kernels, tape.states, addresses, laid.num_ctas as u32)?;
+        let grid = Grid { ctas: laid.num_ctas as u32, threads: threads as u32 };
+        launch::sweep(&self.kernels, tape.states, addresses, grid)?;
         self.tape.download(device, laid.read)
     }
 

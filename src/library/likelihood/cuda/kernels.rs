@@ -2,7 +2,7 @@
 
 use super::program::SIZES;
 use crate::gpu::{Device, Module, Result};
-use crate::likelihood::engine::layout::{BLOCK, STATE_COUNTS};
+use crate::likelihood::engine::layout::{BLOCK, Dims, STATE_COUNTS};
 use cudarc::driver::{CudaFunction, CudaStream, LaunchArgs};
 use std::sync::Arc;
 
@@ -114,9 +114,40 @@ impl Kernels {
     }
 }
 
-/// Number of CTAs of a kernel that can wait for each other; 0 if none can.
-pub(super) fn most_together(device: &Device, kernel: &CudaFunction) -> usize {
-    device.most_together(kernel, BLOCK)
+/// Patterns of a slice, and slices of a block (`SLICE` and `SLICES` in `common.cuh`).
+const SLICE: usize = 32;
+pub(super) const SLICES: usize = BLOCK / SLICE;
+
+/// Most threads of a CTA (`MOST_THREADS` and `MOST_THREADS_OF_ANY` in `common.cuh`, and the bounds of `partials`): for each of
+/// [`STATE_COUNTS`] if it works on slices; on whole blocks; and in sweeps over partitions with different numbers of states.
+const MOST_THREADS_OF_SLICE: [usize; STATE_COUNTS.len()] = [128, 256, 512];
+const MOST_THREADS: usize = 512;
+const MOST_THREADS_OF_ANY: usize = 256;
+
+/// Number of parts of the rows of a partition, which different threads compute (`Part` in `operand.cuh`).
+pub(super) fn parts(dims: &Dims) -> usize {
+    let of_rate = match dims.num_states {
+        4 => 1,
+        20 => 2,
+        _ => 8,
+    };
+    of_rate * dims.num_rates
+}
+
+/// Threads of a CTA that works on slices of partitions with so many states and, at most, parts.
+pub(super) fn threads_of_slice(states: usize, parts: usize) -> usize {
+    let most =
+        STATE_COUNTS.into_iter().zip(MOST_THREADS_OF_SLICE).find(|(count, _)| *count == states);
+    let (_, most) = most.expect("one of the numbers of states");
+    (SLICE * parts.next_power_of_two()).clamp(BLOCK, most)
+}
+
+/// Threads of a CTA that works on whole blocks, if there are so many of them at a time: as many as it can have where these are few,
+/// so that they are still enough for the GPU; `None` for partitions with different numbers of states.
+pub(super) fn threads_of_block(device: &Device, states: Option<usize>, num_blocks: usize) -> usize {
+    let most = if states.is_some() { MOST_THREADS } else { MOST_THREADS_OF_ANY };
+    let wanted = device.num_multiprocessors * MOST_THREADS / num_blocks.max(1);
+    (BLOCK * (wanted / BLOCK).max(1).next_power_of_two()).min(most)
 }
 
 #[cfg(test)]

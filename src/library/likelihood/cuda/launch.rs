@@ -53,6 +53,11 @@ pub(super) struct Jobs {
     pub(super) num_items: u32,
 }
 
+/// CTAs with the least number of threads.
+fn small(ctas: u32) -> Grid {
+    Grid { ctas, threads: BLOCK as u32 }
+}
+
 /// Addresses of what steps read.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Steps {
@@ -87,26 +92,22 @@ pub(super) struct Scores {
     pub(super) logs: u64,
 }
 
-fn grid(ctas: u32) -> Grid {
-    Grid { ctas, threads: BLOCK as u32 }
-}
-
 /// Launches CTAs that wait for each other.
-fn launch_together(arguments: &mut LaunchArgs, num_ctas: u32) -> Result<()> {
+fn launch_together(arguments: &mut LaunchArgs, grid: Grid) -> Result<()> {
     // SAFETY: as for `launch`; a tape refers to its own lists only (`tape`), and has room for all that is written to it.
     #[allow(unsafe_code)]
     unsafe {
-        gpu::launch_together(arguments, grid(num_ctas))
+        gpu::launch_together(arguments, grid)
     }
 }
 
-fn launch(arguments: &mut LaunchArgs, num_ctas: u32) -> Result<()> {
+fn launch(arguments: &mut LaunchArgs, grid: Grid) -> Result<()> {
     // SAFETY: the arguments have the types and the order of the kernel's parameters (each function below beside its
     // kernel), and the addresses are those of buffers with room for all partitions, jobs, steps and results: `gpu` computes
     // their lengths from the same lists that it uploads, and `Checked` has checked that programs refer to what exists.
     #[allow(unsafe_code)]
     unsafe {
-        gpu::launch(arguments, grid(num_ctas))
+        gpu::launch(arguments, grid)
     }
 }
 
@@ -118,16 +119,18 @@ pub(super) fn pmatrix(kernels: &Kernels, states: usize, jobs: Jobs, matrices: u6
     }
     let function = kernels.function(KernelId::Pmatrix, states);
     let mut arguments = kernels.launcher(function);
-    launch(arguments.arg(&partitions).arg(&jobs).arg(&num_jobs).arg(&matrices), num_jobs)
+    launch(arguments.arg(&partitions).arg(&jobs).arg(&num_jobs).arg(&matrices), small(num_jobs))
 }
 
-/// Runs jobs of updates ([`KernelId::Partials`]), or of updates and sumtables ([`KernelId::Sumtable`]).
+/// Runs jobs of updates ([`KernelId::Partials`]), of whose slices each CTA has one, or of updates and sumtables
+/// ([`KernelId::Sumtable`]), with a block for each CTA.
 pub(super) fn traversal(
     kernels: &Kernels,
     id: KernelId,
     states: usize,
     jobs: Jobs,
     steps: Steps,
+    grid: Grid,
 ) -> Result<()> {
     let Jobs { partitions, jobs, num_jobs, num_items } = jobs;
     if num_items == 0 {
@@ -135,10 +138,10 @@ pub(super) fn traversal(
     }
     let mut arguments = kernels.launcher(kernels.function(id, states));
     arguments.arg(&partitions).arg(&jobs).arg(&num_jobs).arg(&num_items);
-    launch(arguments.arg(&steps.steps).arg(&steps.matrices), num_items)
+    launch(arguments.arg(&steps.steps).arg(&steps.matrices), grid)
 }
 
-/// Runs jobs with scores on so many CTAs, by one of the kernels for that. With `own`, all of them must be on the GPU at the
+/// Runs jobs with scores on these CTAs, by one of the kernels for that. With `own`, all of them must be on the GPU at the
 /// same time.
 pub(super) fn likelihood(
     kernels: &Kernels,
@@ -147,7 +150,7 @@ pub(super) fn likelihood(
     steps: Steps,
     own: Option<OwnMatrices>,
     scores: Scores,
-    num_ctas: u32,
+    grid: Grid,
 ) -> Result<()> {
     let Jobs { partitions, jobs, num_jobs, num_items } = jobs;
     if num_items == 0 {
@@ -164,8 +167,8 @@ pub(super) fn likelihood(
     arguments.arg(&scratch).arg(&scratch_scalers);
     arguments.arg(&clvs).arg(&scalers).arg(&results).arg(&logs);
     match own {
-        Some(_) => launch_together(&mut arguments, num_ctas),
-        None => launch(&mut arguments, num_ctas),
+        Some(_) => launch_together(&mut arguments, grid),
+        None => launch(&mut arguments, grid),
     }
 }
 
@@ -183,20 +186,20 @@ pub(super) fn derivatives(
     let function = kernels.function(KernelId::Derivatives, states);
     let mut arguments = kernels.launcher(function);
     arguments.arg(&partitions).arg(&jobs).arg(&num_jobs).arg(&num_items);
-    launch(arguments.arg(&results), num_items)
+    launch(arguments.arg(&results), small(num_items))
 }
 
-/// Runs a tape whose partitions all have so many states (`None`: different ones) on so many CTAs, which are all on the GPU at
+/// Runs a tape whose partitions all have so many states (`None`: different ones) on these CTAs, which are all on the GPU at
 /// the same time.
 pub(super) fn sweep(
     kernels: &Kernels,
     states: Option<usize>,
     [partitions, words, matrices, results]: [u64; 4],
-    num_ctas: u32,
+    grid: Grid,
 ) -> Result<()> {
     let mut arguments = kernels.launcher(kernels.sweep(states));
     arguments.arg(&partitions).arg(&words).arg(&matrices).arg(&results);
-    launch_together(&mut arguments, num_ctas)
+    launch_together(&mut arguments, grid)
 }
 
 /// A measurement of what a GPU can do (`probe.cu`), with addresses of buffers of doubles.
@@ -223,13 +226,13 @@ pub(super) fn probe(kernels: &Kernels, probe: Probe, num_ctas: usize) -> Result<
     };
     let function = kernels.named(name)?;
     let mut arguments = kernels.launcher(&function);
-    let num_ctas = num_ctas as u32;
+    let grid = small(num_ctas as u32);
     match &probe {
-        Probe::Nothing => launch(&mut arguments, num_ctas),
-        Probe::Copy { from, to, count } => launch(arguments.arg(from).arg(to).arg(count), num_ctas),
-        Probe::Fma { out, rounds, .. } => launch(arguments.arg(out).arg(rounds), num_ctas),
+        Probe::Nothing => launch(&mut arguments, grid),
+        Probe::Copy { from, to, count } => launch(arguments.arg(from).arg(to).arg(count), grid),
+        Probe::Fma { out, rounds, .. } => launch(arguments.arg(out).arg(rounds), grid),
         Probe::Barriers { counter, rounds } => {
-            launch_together(arguments.arg(counter).arg(rounds), num_ctas)
+            launch_together(arguments.arg(counter).arg(rounds), grid)
         }
     }
 }

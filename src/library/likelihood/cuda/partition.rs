@@ -189,6 +189,8 @@ impl GpuPartition {
         self.invariant.upload(device, &invariant)?;
         let mut all = Vec::new();
         for (start, table) in self.table_starts.iter_mut().zip(tables_of(block)) {
+            // Kernels read by twos.
+            all.resize(all.len().next_multiple_of(2), 0.0);
             *start = all.len();
             all.extend_from_slice(table);
         }

@@ -187,6 +187,8 @@ pub(super) struct TapeStep {
     pub(super) first_matrix: u32,
     pub(super) num_matrices: u32,
     pub(super) branch: u32,
+    pub(super) has_slices: u32,
+    pub(super) padding: u32,
 }
 
 /// One partition's part in a step, or an edge that is evaluated at the end.

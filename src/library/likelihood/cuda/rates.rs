@@ -1,6 +1,6 @@
 //! What a GPU can do at best: rates of copying and of fused multiply-adds, and what launches, answers and barriers take.
 
-use super::kernels::{Kernels, most_together};
+use super::kernels::Kernels;
 use super::launch::{self, Probe};
 use crate::gpu::{Buffer, Device, Result};
 use crate::likelihood::engine::layout::BLOCK;
@@ -75,7 +75,7 @@ pub(super) fn measure(device: &Device, is_quick: bool) -> Result<GpuRates> {
 
 /// Seconds of a barrier of as many CTAs as a sweep over partitions with four states has at most; `None` if there are none.
 fn barrier_seconds(device: &Device, kernels: &Kernels, rounds: u32) -> Result<Option<f64>> {
-    let num_ctas = most_together(device, kernels.sweep(Some(4)));
+    let num_ctas = device.most_together(kernels.sweep(Some(4)), BLOCK);
     if num_ctas == 0 {
         return Ok(None);
     }

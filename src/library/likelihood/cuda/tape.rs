@@ -11,6 +11,7 @@
 //! ```
 
 use super::batch::{At, resolve};
+use super::kernels::{SLICES, parts};
 use super::launch::words_of;
 use super::program::{
     ClvLocation, DERIVATIVE_NUMBERS, End, GROUP, OUTCOME_NUMBERS, SCORE_NUMBERS, Seat, Step,
@@ -21,6 +22,9 @@ use crate::likelihood::engine::{Clv, Places, SweepJob, SweepProgram};
 use crate::tree::to_length_grid;
 use std::collections::HashMap;
 use std::ops::Range;
+
+/// Parts of the rows of a block that the threads of a CTA compute at the same time.
+const PARTS_OF_CTA: usize = 4;
 
 /// A partition, as far as a tape depends on it.
 #[derive(Debug, Clone, Copy)]
@@ -77,6 +81,8 @@ pub(super) struct Recorded<'a> {
 struct Needs {
     /// Most blocks of a step.
     items: usize,
+    /// Most CTAs for which there is work at a time.
+    ctas: usize,
     /// Numbers of P-matrices and tip tables of a step.
     matrix_numbers: u64,
 }
@@ -234,22 +240,27 @@ impl Tape {
         next as usize
     }
 
+    /// Blocks that can be worked on at the same time.
+    pub(super) fn num_blocks(&self) -> usize {
+        self.needs.iter().map(|needs| needs.items).sum()
+    }
+
     /// How many CTAs each team has, if so many are on the GPU at the same time; the number of teams is theirs. Several teams
     /// together take so many bytes of matrices at most.
     fn teams(&self, most_ctas: usize, matrix_bytes: u64) -> Vec<usize> {
         let matrix_numbers = self.needs.iter().map(|needs| needs.matrix_numbers).max().unwrap_or(0);
         let of_team = size_of::<f64>() as u64 * matrix_numbers.max(1);
         let affordable = (matrix_bytes / of_team).max(1);
-        let items = |needs: &Needs| needs.items.max(1);
+        let ctas = |needs: &Needs| needs.ctas.max(1);
         let num_programs = self.needs.len();
         let num_teams = num_programs.min(most_ctas).min(affordable as usize);
         if num_teams < num_programs {
-            let most = self.needs.iter().map(items).max().unwrap_or(1);
+            let most = self.needs.iter().map(ctas).max().unwrap_or(1);
             return vec![(most_ctas / num_teams).min(most); num_teams];
         }
-        // By their blocks, but at least one for each.
-        let all: usize = self.needs.iter().map(items).sum();
-        let share = |needs| items(needs).min(1 + (most_ctas - num_teams) * items(needs) / all);
+        // By their work, but at least one for each.
+        let all: usize = self.needs.iter().map(ctas).sum();
+        let share = |needs| ctas(needs).min(1 + (most_ctas - num_teams) * ctas(needs) / all);
         self.needs.iter().map(share).collect()
     }
 
@@ -429,6 +440,14 @@ impl Recorder<'_> {
             num_items += self.shape(job.member).1.num_blocks;
             self.tape.jobs.push(of_tape);
         }
+        // Parts of a row are shared by the threads of a CTA, a few for each pattern; more of them by several CTAs, which take a slice
+        // each. Where rates have scaler counts, a sumtable is made for a whole block.
+        let dims = || jobs.iter().map(|job| self.shape(job.member).1.dims);
+        let parts = dims().map(|dims| parts(&dims)).max().unwrap_or(1);
+        let slices = match dims().any(|dims| dims.rate_scalers) {
+            true => 1,
+            false => parts.div_ceil(PARTS_OF_CTA).min(SLICES),
+        };
         let (first_matrix, num_matrices) = self.put_matrices();
         let branch = &mut self.branches[step.branch as usize];
         let outcome = first_outcome + OUTCOME_NUMBERS * self.tape.steps.len();
@@ -439,11 +458,14 @@ impl Recorder<'_> {
             first_matrix,
             num_matrices,
             branch: std::mem::replace(branch, outcome as u32),
+            has_slices: u32::from(slices > 1),
+            padding: 0,
         });
         for (job, of_tape) in jobs.iter().zip(&self.tape.jobs[first_job..]) {
             self.edges[job.member][job.edge as usize] = of_tape.edge_after;
         }
         self.needs.items = self.needs.items.max(num_items);
+        self.needs.ctas = self.needs.ctas.max(num_items * slices);
     }
 
     /// Records the edges that are evaluated after the last step.
@@ -465,6 +487,7 @@ impl Recorder<'_> {
         (own.first_matrix, own.num_matrices) = self.put_matrices();
         own.num_finish_items = num_items as u32;
         self.needs.items = self.needs.items.max(num_items);
+        self.needs.ctas = self.needs.ctas.max(num_items);
     }
 }
 
