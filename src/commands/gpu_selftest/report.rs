@@ -127,6 +127,7 @@ impl SelftestReport {
             let barrier = rates.barrier_seconds.map_or("none".to_string(), microseconds);
             vec![
                 gpu.to_string(),
+                format!("{:.2}", rates.load_seconds),
                 microseconds(rates.launch_seconds),
                 microseconds(rates.answer_seconds),
                 barrier,
@@ -137,6 +138,7 @@ impl SelftestReport {
         });
         let header = [
             "GPU",
+            "kernels loaded [s]",
             "launch [us]",
             "answer [us]",
             "barrier [us]",

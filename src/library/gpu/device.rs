@@ -3,12 +3,33 @@
 use super::error::{GpuError, Result};
 use cudarc::driver::sys::{CUdevice_attribute_enum as Attribute, CUresult};
 use cudarc::driver::{CudaContext, CudaFunction, CudaStream, DriverError, result, sys};
+use std::collections::BTreeMap;
 use std::panic::catch_unwind;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Oldest compute capability that runs the kernels: Turing (2018), the oldest that CUDA 13 still supports. All kernels are
 /// compiled for it, into NVIDIA's intermediate language; the driver translates it for the GPU, and remembers the result.
 const OLDEST: (i32, i32) = (7, 5);
+
+/// The contexts of GPUs that were opened, by their numbers. They are kept: to make one takes a fifth of a second, and the kernels in
+/// it would be loaded again.
+static CONTEXTS: Mutex<BTreeMap<usize, Arc<CudaContext>>> = Mutex::new(BTreeMap::new());
+
+/// The context of a GPU.
+fn context(number: usize) -> std::result::Result<Arc<CudaContext>, DriverError> {
+    let mut contexts = CONTEXTS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(context) = contexts.get(&number) {
+        return Ok(context.clone());
+    }
+    let context = CudaContext::new(number)?;
+    // SAFETY: events order work on several streams; each engine has a stream and buffers of its own.
+    #[allow(unsafe_code)]
+    unsafe {
+        context.disable_event_tracking();
+    }
+    contexts.insert(number, context.clone());
+    Ok(context)
+}
 
 /// An opened GPU.
 #[derive(Debug)]
@@ -20,7 +41,7 @@ pub struct Device {
     pub(crate) num_multiprocessors: usize,
     /// True if CTAs of a launch may wait for each other.
     is_cooperative: bool,
-    number: usize,
+    pub(super) number: usize,
     name: String,
 }
 
@@ -83,6 +104,15 @@ fn count() -> Result<usize> {
     }
 }
 
+/// The version of CUDA that the driver is for.
+fn driver_version() -> std::result::Result<String, DriverError> {
+    let mut version = 0;
+    // SAFETY: the call writes one number.
+    #[allow(unsafe_code)]
+    unsafe { sys::cuDriverGetVersion(&mut version) }.result()?;
+    Ok(format!("{}.{}", version / 1000, version % 1000 / 10))
+}
+
 /// What is known of a GPU before it is opened.
 #[derive(Debug, Clone)]
 pub struct Known {
@@ -90,6 +120,8 @@ pub struct Known {
     pub name: String,
     /// Its compute capability.
     pub capability: (i32, i32),
+    /// The version of CUDA that its driver is for.
+    pub driver: String,
 }
 
 /// Looks whether a GPU is there and can run the kernels, without opening it.
@@ -125,7 +157,8 @@ pub fn look_at(number: usize) -> Result<Known> {
              {major}.{minor} is needed"
         )));
     }
-    Ok(Known { name, capability })
+    let driver = driver_version().map_err(failed)?;
+    Ok(Known { name, capability, driver })
 }
 
 /// The numbers of GPUs that are given as bits; without any, the first one.
@@ -142,12 +175,7 @@ impl Device {
     pub fn open(number: usize) -> Result<Self> {
         let Known { name, .. } = look_at(number)?;
         let failed = |error| unavailable(format!("GPU {number} cannot be used: {}", text(error)));
-        let context = CudaContext::new(number).map_err(failed)?;
-        // SAFETY: events order work on several streams; everything of this context is on one stream.
-        #[allow(unsafe_code)]
-        unsafe {
-            context.disable_event_tracking();
-        }
+        let context = context(number).map_err(failed)?;
         let multiprocessors = context
             .attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
             .map_err(failed)?;

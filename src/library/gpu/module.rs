@@ -6,17 +6,26 @@ use super::error::Result;
 use super::launch::{Grid, launch};
 use cudarc::driver::{CudaFunction, CudaModule, PushKernelArg};
 use cudarc::nvrtc::Ptx;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 /// Kernels from one text in NVIDIA's intermediate language.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Module {
     module: Arc<CudaModule>,
     device: String,
+    /// Seconds in which the driver translated and loaded them.
+    pub(crate) load_seconds: f64,
 }
 
+/// A GPU and the name of the kernel that writes sizes, which each text has.
+type Key = (usize, String);
+
+/// What was loaded, which is kept.
+static LOADED: Mutex<Vec<(Key, Module)>> = Mutex::new(Vec::new());
+
 impl Module {
-    /// Loads kernels, and checks that the structs which they share with the host have these sizes: the kernel `sizes` writes its
+    /// Loads kernels if that was not done before, and checks that the structs which they share with the host have these sizes: the kernel `sizes` writes its
     /// own.
     ///
     /// # Errors
@@ -28,14 +37,32 @@ impl Module {
         sizes: &str,
         own_sizes: &[u32],
     ) -> Result<Self> {
+        let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (device.number, sizes.to_string());
+        if let Some((_, module)) = loaded.iter().find(|(known, _)| *known == key) {
+            return Ok(module.clone());
+        }
+        let module = Self::load_now(device, ptx, sizes, own_sizes)?;
+        loaded.push((key, module.clone()));
+        Ok(module)
+    }
+
+    fn load_now(
+        device: &Device,
+        ptx: &'static str,
+        sizes: &str,
+        own_sizes: &[u32],
+    ) -> Result<Self> {
         let described = device.described();
+        let start = Instant::now();
         let module = device.context.load_module(Ptx::from_src(ptx)).map_err(|error| {
             unavailable(format!(
                 "the driver does not accept the kernels for {described}: {}; version 525 or newer is needed",
                 text(error)
             ))
         })?;
-        let module = Module { module, device: described };
+        let load_seconds = start.elapsed().as_secs_f64();
+        let module = Module { module, device: described, load_seconds };
         let mut out = Buffer::<u32>::new("sizes");
         out.reserve(device, own_sizes.len())?;
         let address = out.address(device);

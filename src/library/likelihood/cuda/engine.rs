@@ -46,14 +46,14 @@ pub fn rates(options: &EngineOptions, is_quick: bool) -> Result<Vec<GpuRates>> {
     gpus_of(options).into_iter().map(of_gpu).collect()
 }
 
-/// Name and compute capability of each GPU.
+/// Name and compute capability of each GPU, and what its driver is for.
 ///
 /// # Errors
 /// [`EngineError::Unavailable`](crate::likelihood::EngineError::Unavailable).
 pub fn describe(options: &EngineOptions) -> Result<Vec<String>> {
     let describe = |gpu| {
-        let Known { name, capability: (major, minor), .. } = look_at(gpu)?;
-        Ok(format!("{name}, compute capability {major}.{minor}"))
+        let Known { name, capability: (major, minor), driver } = look_at(gpu)?;
+        Ok(format!("{name}, compute capability {major}.{minor}, driver for CUDA {driver}"))
     };
     gpus_of(options).into_iter().map(describe).collect()
 }

@@ -2,12 +2,10 @@
 
 use super::batch::Batch;
 use super::kernels::{KernelId, Kernels, SLICES, parts, threads_of_block, threads_of_slice};
-use super::launch::{self, Jobs, OwnMatrices, Scores, Steps};
+use super::launch::{self, Jobs, OwnMatrices, Scores, Steps, words_of};
 use super::memory::Limits;
 use super::partition::GpuPartition;
-use super::program::{
-    DERIVATIVE_NUMBERS, DerivativeJob, Job, MatrixJob, Partition, SCORE_NUMBERS, Step,
-};
+use super::program::{DERIVATIVE_NUMBERS, DerivativeJob, Job, Partition, SCORE_NUMBERS};
 use super::tape::Tape;
 use crate::gpu::{Buffer, Device, Grid, Result};
 use crate::likelihood::engine::ScorePrecision;
@@ -30,10 +28,9 @@ pub(super) struct Gpu {
     read_partitions: Buffer<Partition>,
     /// True if that must be copied again.
     has_moved: bool,
-    jobs: Buffer<Job>,
+    /// What a batch consists of, one list after the other.
+    lists: Buffer<u64>,
     derivative_jobs: Buffer<DerivativeJob>,
-    matrix_jobs: Buffer<MatrixJob>,
-    steps: Buffer<Step>,
     matrices: Buffer<f64>,
     /// Counts the CTAs that have met in launches so far, and how many they were.
     counter: Buffer<u32>,
@@ -95,10 +92,8 @@ impl Gpu {
             limits,
             read_partitions: Buffer::new("genes"),
             has_moved: true,
-            jobs: Buffer::new("jobs"),
+            lists: Buffer::new("jobs"),
             derivative_jobs: Buffer::new("jobs"),
-            matrix_jobs: Buffer::new("jobs"),
-            steps: Buffer::new("steps"),
             matrices: Buffer::new("P-matrices on the GPU"),
             counter: Buffer::new("counters"),
             counted: 0,
@@ -119,7 +114,7 @@ impl Gpu {
     pub(super) fn bytes(&self) -> u64 {
         let partitions: u64 = self.partitions.iter().map(GpuPartition::bytes).sum();
         let buffers = self.matrices.bytes() + self.scratch.bytes() + self.scratch_scalers.bytes();
-        let lists = self.steps.bytes() + self.jobs.bytes() + self.tape.bytes();
+        let lists = self.lists.bytes() + self.tape.bytes();
         partitions + buffers + self.results.bytes() + lists
     }
 
@@ -158,25 +153,28 @@ impl Gpu {
             }
             num_results += num_blocks * job.num_scores;
         }
-        self.jobs.upload(device, &jobs)?;
-        self.steps.upload(device, &batch.steps)?;
-        self.matrix_jobs.upload(device, &batch.matrices)?;
+        // In one copy, as each takes its time.
+        let [of_jobs, of_steps, of_matrices] =
+            [words_of(&jobs), words_of(&batch.steps), words_of(&batch.matrices)];
+        self.lists.upload(device, &[of_jobs, of_steps, of_matrices].concat())?;
         self.matrices.reserve(device, batch.matrix_numbers as usize)?;
         let partitions = self.read_partitions.address(device);
         let matrices = self.matrices.address(device);
+        let lists = self.lists.address(device);
+        let after = |list: &[u64]| size_of_val(list) as u64;
         let matrix_jobs = Jobs {
             partitions,
-            jobs: self.matrix_jobs.address(device),
+            jobs: lists + after(of_jobs) + after(of_steps),
             num_jobs: batch.matrices.len() as u32,
             num_items: 0,
         };
         let of_gpu = Jobs {
             partitions,
-            jobs: self.jobs.address(device),
+            jobs: lists,
             num_jobs: jobs.len() as u32,
             num_items: first_item as u32,
         };
-        let steps = Steps { steps: self.steps.address(device), matrices };
+        let steps = Steps { steps: lists + after(of_jobs), matrices };
         Ok(Prepared { jobs: of_gpu, matrix_jobs, steps, starts, num_results })
     }
 

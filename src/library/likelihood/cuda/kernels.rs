@@ -90,6 +90,11 @@ impl Kernels {
         Ok(Kernels { stream: device.stream.clone(), module, functions, sweep_of_any })
     }
 
+    /// Seconds in which the driver loaded them.
+    pub(super) fn load_seconds(&self) -> f64 {
+        self.module.load_seconds
+    }
+
     /// A kernel for so many states.
     pub(super) fn function(&self, id: KernelId, states: usize) -> &CudaFunction {
         &self.functions[id.number(states)]
@@ -121,7 +126,7 @@ pub(super) const SLICES: usize = BLOCK / SLICE;
 /// Most threads of a CTA (`MOST_THREADS` and `MOST_THREADS_OF_ANY` in `common.cuh`, and the bounds of `partials`): for each of
 /// [`STATE_COUNTS`] if it works on slices; on whole blocks; and in sweeps over partitions with different numbers of states.
 const MOST_THREADS_OF_SLICE: [usize; STATE_COUNTS.len()] = [128, 256, 512];
-const MOST_THREADS: usize = 512;
+pub(super) const MOST_THREADS: usize = 512;
 const MOST_THREADS_OF_ANY: usize = 256;
 
 /// Number of parts of the rows of a partition, which different threads compute (`Part` in `operand.cuh`).

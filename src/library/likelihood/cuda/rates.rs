@@ -1,6 +1,6 @@
 //! What a GPU can do at best: rates of copying and of fused multiply-adds, and what launches, answers and barriers take.
 
-use super::kernels::Kernels;
+use super::kernels::{Kernels, MOST_THREADS};
 use super::launch::{self, Probe};
 use crate::gpu::{Buffer, Device, Result};
 use crate::likelihood::engine::layout::BLOCK;
@@ -64,6 +64,7 @@ pub(super) fn measure(device: &Device, is_quick: bool) -> Result<GpuRates> {
         Ok(2.0 * multiply_adds / computed)
     };
     Ok(GpuRates {
+        load_seconds: kernels.load_seconds(),
         launch_seconds,
         answer_seconds,
         barrier_seconds: barrier_seconds(device, &kernels, 10 * repetitions)?,
@@ -75,7 +76,7 @@ pub(super) fn measure(device: &Device, is_quick: bool) -> Result<GpuRates> {
 
 /// Seconds of a barrier of as many CTAs as a sweep over partitions with four states has at most; `None` if there are none.
 fn barrier_seconds(device: &Device, kernels: &Kernels, rounds: u32) -> Result<Option<f64>> {
-    let num_ctas = device.most_together(kernels.sweep(Some(4)), BLOCK);
+    let num_ctas = device.most_together(kernels.sweep(Some(4)), MOST_THREADS);
     if num_ctas == 0 {
         return Ok(None);
     }
