@@ -26,10 +26,20 @@ WHEELS = ["nvidia-cuda-nvrtc-cu12==12.0.140", "nvidia-cuda-nvcc-cu12==12.9.86"]
 CAPABILITY = 75
 # Machine code of these GPUs is made from the file, to see registers and spills.
 CARDS = [75, 80, 86, 89, 90, 100, 120]
-SOURCES = ["common.cuh", "precision.cuh", "operand.cuh", "pmatrix.cu", "partials.cu", "likelihood.cu", "derivatives.cu", "newton.cuh", "team.cuh", "probe.cu",
+SOURCES = ["common.cuh", "precision.cuh", "operand.cuh", "pmatrix.cu", "partials.cu", "likelihood.cu", "derivatives.cu", "newton.cuh", "team.cuh",
            "sweep.cu", "kernels.cu"]
-# The PTX files with the sources of each; the last one includes the others.
-UNITS = {"kernels": SOURCES, "distances": ["common.cuh", "distances.cu"]}
+# The PTX files: the sources of each, of which the last one includes the others, and definitions.
+UNITS = {
+    "states_4": (SOURCES, ["UNIT=4"]),
+    "states_20": (SOURCES, ["UNIT=20"]),
+    "states_64": (SOURCES, ["UNIT=64"]),
+    "states_any": (SOURCES, ["UNIT=0"]),
+    "single_4": (SOURCES, ["UNIT=4", "IN_SINGLE"]),
+    "single_20": (SOURCES, ["UNIT=20", "IN_SINGLE"]),
+    "single_64": (SOURCES, ["UNIT=64", "IN_SINGLE"]),
+    "probe": (["common.cuh", "team.cuh", "probe.cu"], []),
+    "distances": (["common.cuh", "distances.cu"], []),
+}
 OPTIONS = ["--std=c++17", "-fmad=false", "--restrict"]
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -66,8 +76,8 @@ class Nvrtc:
         getattr(self.library, f"nvrtcGet{kind}")(program, buffer)
         return buffer.value.decode()
 
-    def compile(self, name, capability):
-        options = [*OPTIONS, f"--gpu-architecture=compute_{capability}", f"--include-path={HERE}"]
+    def compile(self, name, definitions, capability):
+        options = [*OPTIONS, *(f"-D{definition}" for definition in definitions), f"--gpu-architecture=compute_{capability}", f"--include-path={HERE}"]
         program = ctypes.c_void_p()
         source = (HERE / name).read_bytes()
         self.library.nvrtcCreateProgram(ctypes.byref(program), source, name.encode(), 0, None, None)
@@ -107,11 +117,11 @@ def main():
         nvrtc = Nvrtc(packages)
         ptxas = packages / "cuda_nvcc" / "bin" / "ptxas"
         print("card\tkernel\tregisters\tspilled bytes\tstack\tshared bytes")
-        for unit, sources in UNITS.items():
+        for unit, (sources, definitions) in UNITS.items():
             path = HERE / "ptx" / f"{unit}_{CAPABILITY}.ptx"
             head = f"// Made by cuda/build_ptx.py with {WHEELS[0]} from sources with the CRC-32 {checksum(sources)}.\n"
             path.parent.mkdir(exist_ok=True)
-            path.write_text(head + without_comments(nvrtc.compile(sources[-1], CAPABILITY)))
+            path.write_text(head + without_comments(nvrtc.compile(sources[-1], definitions, CAPABILITY)))
             for GPU in CARDS:
                 report(ptxas, path, GPU)
 

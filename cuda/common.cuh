@@ -32,6 +32,12 @@ typedef unsigned long long u64;
 #define SHARED(type, name, dims) __shared__ type name dims
 #endif
 
+/// Bytes of a line of the nearest cache, and asking for one. (The emulator has words of its own.)
+#define LINE 128
+#ifndef EMULATED
+__device__ __forceinline__ void prefetch_line(const void *at) { asm volatile("prefetch.global.L1 [%0];" ::"l"(at)); }
+#endif
+
 /// Patterns per block (kernels/layout.rs), and least number of threads of a CTA.
 #define BLOCK 128
 /// Patterns of a slice: one for each thread of a warp. Slices of a block.
@@ -225,6 +231,21 @@ struct TapeMatrix {
     u64 table;
 };
 
+/// Shared memory of a CTA for what is done just now: all that is kept there between two barriers. ROOM numbers.
+#define ROOM (8 * BLOCK)
+__device__ __forceinline__ double *room() {
+    SHARED(double, numbers, [ROOM]);
+    return numbers;
+}
+
+/// Asks for bytes that the CTA is going to read, so that they come into the nearest cache all at the same time. The calling threads
+/// ask for one line after the other.
+__device__ __forceinline__ void fetch(const void *from, u32 bytes) {
+    for (u32 at = threadIdx.x * LINE; at < bytes; at += blockDim.x * LINE) {
+        prefetch_line((const char *)from + at);
+    }
+}
+
 // 2^-256, 2^256, 2^-960, ln(2^256): kernels/scaling.rs.
 #define THRESHOLD 0x1p-256
 #define FACTOR 0x1p256
@@ -351,14 +372,13 @@ __device__ __forceinline__ u32 job_of_item(const AnyJob *jobs, u32 num_jobs, u32
 
 /// Sums of COUNT values of each pattern, which the first BLOCK threads have, in the order of the CPU: pattern i is added to partial
 /// sum i modulo 8, and the partial sums in a fixed order (`add_lanes`). Only the first COUNT threads write one of the results. All
-/// must call it.
-template <int COUNT>
-__device__ __forceinline__ void sums_of_block(const double (&own)[COUNT], double (&values)[COUNT][BLOCK],
-                                              double (&lanes)[COUNT][LANES], double *result) {
+/// must call it. (In the room, a thread writes only where no other has read since the last barrier.)
+template <int COUNT> __device__ __forceinline__ void sums_of_block(const double (&own)[COUNT], double *result) {
+    double *values = room(), *lanes = room() + COUNT * BLOCK;
     if (threadIdx.x < BLOCK) {
 #pragma unroll
         for (int i = 0; i < COUNT; i++) {
-            values[i][threadIdx.x] = own[i];
+            values[i * BLOCK + threadIdx.x] = own[i];
         }
     }
     __syncthreads();
@@ -367,13 +387,13 @@ __device__ __forceinline__ void sums_of_block(const double (&own)[COUNT], double
         double sum = 0.0;
 #pragma unroll
         for (u32 at = lane; at < BLOCK; at += LANES) {
-            sum += values[i][at];
+            sum += values[i * BLOCK + at];
         }
-        lanes[i][lane] = sum;
+        lanes[threadIdx.x] = sum;
     }
     __syncthreads();
     if (threadIdx.x < COUNT) {
-        const double(&x)[LANES] = lanes[threadIdx.x];
+        const double *x = lanes + threadIdx.x * LANES;
         result[threadIdx.x] = ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]));
     }
     __syncthreads();

@@ -9,6 +9,9 @@
 #pragma once
 #include "likelihood.cu"
 
+/// Eigenvalues, of all rates together, whose factors are computed at a time.
+#define FACTORS 256
+
 /// Multiplies the sumtable of a whole block by the weights of the rates, if rates have scaler counts. All threads must call it.
 template <int S>
 __device__ __forceinline__ void weigh_rates(const Partition &partition, PatternBlock block, const Operand<double> &a,
@@ -51,6 +54,8 @@ __device__ SHARED_CODE void update_sumtable(const Partition &partition, PatternB
         b = operand<S, double>(partition, block, scratch, step.ends[1], 0, 0);
         a.matrix = a.is_tip ? partition.sumtable_left_tip : partition.sumtable_left;
         b.matrix = b.is_tip ? partition.sumtable_right_tip : partition.sumtable_right;
+        fetch_operand<S>(partition, block, a);
+        fetch_operand<S>(partition, block, b);
         for (u32 i = 0; i < (partition.rate_scalers ? partition.num_rates : 1); i++) {
             u32 own = count_of<S>(partition, a, i, block.len) + count_of<S>(partition, b, i, block.len);
             scalings = i == 0 || own < scalings ? own : scalings;
@@ -143,11 +148,7 @@ __device__ SHARED_CODE double correction_of_sum(u32 kind, double sites, const do
 /// only the first threads have one. All threads must call it.
 template <int S>
 __device__ SHARED_CODE void derivatives_of_block(const Partition &partition, PatternBlock block, u32 number, double brlen, double *result) {
-    SHARED(double, exponential, [GROUP]);
-    SHARED(double, values, [3][BLOCK]);
-    SHARED(double, lanes, [3][LANES]);
-    SHARED(double, factors, [3][GROUP]);
-    SHARED(u32, counts, [BLOCK]);
+    double *factors = room();
     bool is_used = block.is_first(), sums_constants = is_summed(partition, block.index);
     const double *weights = partition.weights + block.offset;
     Scratch none = {0, 0, 0};
@@ -155,51 +156,53 @@ __device__ SHARED_CODE void derivatives_of_block(const Partition &partition, Pat
     const double *table = sumtable.clv;
     double invariant = is_used ? partition.invariant[block.offset + block.pattern] : 1.0;
     double l = sums_constants ? 0.0 : invariant, l1 = 0.0, l2 = 0.0;
-    for (u32 first = 0; first < partition.num_rates; first += GROUP / S) {
-        exponentials<S>(partition, brlen, first, exponential);
-        u32 left = partition.num_rates - first;
-        u32 num_factors = (left < GROUP / S ? left : GROUP / S) * S;
-        if (threadIdx.x < num_factors) {
-            u32 rate = first + threadIdx.x / S, k = threadIdx.x % S;
-            double lambda = partition.eigenvals[partition.matrix_of_rate[rate] * S + k] * partition.rates[rate];
-            double value = exponential[threadIdx.x] + 1.0;
-            factors[0][threadIdx.x] = value;
-            factors[1][threadIdx.x] = lambda * value;
-            factors[2][threadIdx.x] = lambda * lambda * value;
+    u32 row = partition.num_rates * S;
+    for (u32 first = 0; first < row; first += FACTORS) {
+        u32 num_factors = row - first < FACTORS ? row - first : FACTORS;
+        for (u32 at = threadIdx.x; at < num_factors; at += blockDim.x) {
+            u32 rate = (first + at) / S, k = (first + at) % S;
+            double eigenval = partition.eigenvals[partition.matrix_of_rate[rate] * S + k];
+            double value = exp_minus_one(eigenval * (partition.rates[rate] * brlen)) + 1.0;
+            double lambda = eigenval * partition.rates[rate];
+            factors[at] = value;
+            factors[FACTORS + at] = lambda * value;
+            factors[2 * FACTORS + at] = lambda * lambda * value;
         }
         __syncthreads();
         if (is_used && sums_constants) {
             for (u32 k = 0; k < num_factors; k++) {
-                double s = table[((u64)first * S + k) * block.len];
-                l += s * factors[0][k];
-                l1 += s * factors[1][k];
-                l2 += s * factors[2][k];
+                double s = table[((u64)first + k) * block.len];
+                l += s * factors[k];
+                l1 += s * factors[FACTORS + k];
+                l2 += s * factors[2 * FACTORS + k];
             }
         } else if (is_used) {
             // So many numbers are on their way at a time.
 #pragma unroll 16
             for (u32 k = 0; k < num_factors; k++) {
-                double s = table[((u64)first * S + k) * block.len];
-                l = fma(s, factors[0][k], l);
-                l1 = fma(s, factors[1][k], l1);
-                l2 = fma(s, factors[2][k], l2);
+                double s = table[((u64)first + k) * block.len];
+                l = fma(s, factors[k], l);
+                l1 = fma(s, factors[FACTORS + k], l1);
+                l2 = fma(s, factors[2 * FACTORS + k], l2);
             }
         }
         __syncthreads();
     }
     u32 count = is_used ? sumtable.scaler[0] : 0;
     if (sums_constants) {
+        double *values = room();
+        u32 *counts = (u32 *)(values + 3 * BLOCK);
         if (threadIdx.x < BLOCK) {
-            values[0][threadIdx.x] = l;
-            values[1][threadIdx.x] = l1;
-            values[2][threadIdx.x] = l2;
+            values[threadIdx.x] = l;
+            values[BLOCK + threadIdx.x] = l1;
+            values[2 * BLOCK + threadIdx.x] = l2;
             counts[threadIdx.x] = count;
         }
         __syncthreads();
         if (threadIdx.x == 0) {
-            u32 least = least_count(weights, values[0], counts, block.len);
+            u32 least = least_count(weights, values, counts, block.len);
             for (u32 i = 0; i < 3; i++) {
-                result[i] = scaled_sum(weights, values[i], counts, least, block.len);
+                result[i] = scaled_sum(weights, values + i * BLOCK, counts, least, block.len);
             }
             result[3] = (double)least;
         }
@@ -216,7 +219,7 @@ __device__ SHARED_CODE void derivatives_of_block(const Partition &partition, Pat
     own[0] = counts_in_sum ? weight * lnl : 0.0;
     own[1] = counts_in_sum ? weight * ratio : 0.0;
     own[2] = counts_in_sum ? weight * curvature : 0.0;
-    sums_of_block<3>(own, values, lanes, result);
+    sums_of_block<3>(own, result);
     if (threadIdx.x == 0) {
         result[3] = 0.0;
     }
@@ -245,6 +248,3 @@ __device__ __forceinline__ void derivatives(const Partition *partitions, const D
                         double *results) {                                                                        \
         derivatives<S>(partitions, jobs, num_jobs, num_items, results);                                                \
     }
-DERIVATIVES_OF(4)
-DERIVATIVES_OF(20)
-DERIVATIVES_OF(64)

@@ -21,6 +21,7 @@ __device__ __forceinline__ void update_pendant(const Partition &partition, Patte
     const int count = Part<S>::COUNT, of_rate = Part<S>::OF_RATE;
     if (block.is_used()) {
         Operand<Real> a = operand<S, Real>(partition, block, scratch, step.ends[0], matrices, TOP);
+        fetch_operand<S>(partition, block, a);
         Vector<S, Real> out(partition, block, scratch, step.out_place, step.out_index);
         for (u32 part = block.share; part < partition.num_rates * of_rate; part += block.num_shares) {
             u32 rate = part / of_rate, first = part % of_rate * count;
@@ -61,51 +62,79 @@ template <int S, typename Real> struct Evaluated {
         return least;
     }
 
-    /// One of the four sums of which the pattern's likelihood consists: of the states that are `quarter` modulo 4.
-    __device__ __forceinline__ Real sum(const Partition &partition, u32 len, Count least, u32 quarter) const {
+    /// Adds the products of some states of a rate to their sums: of every STRIDE-th state from `first` on.
+    template <int STATES, int STRIDE>
+    __device__ __forceinline__ void add_rate(const Partition &partition, u32 len, Count least, u32 rate, u32 first,
+                                             Real (&sums)[STATES]) const {
+        Real x[STATES], y[STATES];
+        if (is_inserted) {
+            product<S, STATES, STRIDE>(partition, len, a, rate, first, x);
+        } else {
+            plain<S, STATES, STRIDE>(partition, len, a, rate, first, x);
+        }
+        product<S, STATES, STRIDE>(partition, len, b, rate, first, y);
+        Real weight = 1;
+        if (partition.rate_scalers) {
+            weight = Precision<Real>::weight(count(partition, rate, len) - least);
+        }
+#pragma unroll
+        for (int i = 0; i < STATES; i++) {
+            u64 at = (u64)rate * S + first + STRIDE * i;
+            // A pendant vector is a temporary, which needs no factor.
+            Real z = is_inserted ? ((const Real *)pendant.vector.clv)[at * len] : (Real)partition.weighted_freqs[at];
+            sums[i] = fma(z * weight * x[i], y[i], sums[i]);
+        }
+    }
+
+    /// The sums of which the pattern's likelihood consists, into the room: four, of the states with the same number modulo 4; for
+    /// four states eight, of even and of odd rates. As many threads as there are shares of the block make them.
+    __device__ __forceinline__ void sum(const Partition &partition, PatternBlock block, Count least) const {
+        double *out = room() + block.pattern;
+        if (S == 4) {
+            for (u32 parity = block.share; parity < 2; parity += block.num_shares) {
+                Real sums[4] = {0, 0, 0, 0};
+                for (u32 rate = parity; rate < partition.num_rates; rate += 2) {
+                    add_rate<4, 1>(partition, block.len, least, rate, 0, sums);
+                }
+#pragma unroll
+                for (int i = 0; i < 4; i++) {
+                    out[(parity * 4 + i) * BLOCK] = (double)sums[i];
+                }
+            }
+            return;
+        }
         // Of 64 states in two passes, for want of registers.
         const int states = S == 64 ? 8 : S / 4;
-        Real all = 0;
-        for (u32 first = quarter; first < S; first += 4 * states) {
-            // Even and odd rates apart for four states, as the CPU does.
-            Real sums[states], odd[states];
+        for (u32 quarter = block.share; quarter < 4; quarter += block.num_shares) {
+            Real all = 0;
+            for (u32 first = quarter; first < S; first += 4 * states) {
+                Real sums[states];
 #pragma unroll
-            for (int i = 0; i < states; i++) {
-                sums[i] = 0;
-                odd[i] = 0;
-            }
-            for (u32 rate = 0; rate < partition.num_rates; rate++) {
-                Real x[states], y[states];
-                if (is_inserted) {
-                    product<S, states, 4>(partition, len, a, rate, first, x);
-                } else {
-                    plain<S, states, 4>(partition, len, a, rate, first, x);
+                for (int i = 0; i < states; i++) {
+                    sums[i] = 0;
                 }
-                product<S, states, 4>(partition, len, b, rate, first, y);
-                Real weight = 1;
-                if (partition.rate_scalers) {
-                    weight = Precision<Real>::weight(count(partition, rate, len) - least);
+                for (u32 rate = 0; rate < partition.num_rates; rate++) {
+                    add_rate<states, 4>(partition, block.len, least, rate, first, sums);
                 }
 #pragma unroll
                 for (int i = 0; i < states; i++) {
-                    u64 at = (u64)rate * S + first + 4 * i;
-                    // A pendant vector is a temporary, which needs no factor.
-                    Real z = is_inserted ? ((const Real *)pendant.vector.clv)[at * len] : (Real)partition.weighted_freqs[at];
-                    Real zx = z * weight * x[i];
-                    if (S == 4 && rate % 2 == 1) {
-                        odd[i] = fma(zx, y[i], odd[i]);
-                    } else {
-                        sums[i] = fma(zx, y[i], sums[i]);
-                    }
+                    all = first == quarter && i == 0 ? sums[i] : all + sums[i];
                 }
             }
-#pragma unroll
-            for (int i = 0; i < states; i++) {
-                Real sum = S == 4 ? sums[i] + odd[i] : sums[i];
-                all = first == quarter && i == 0 ? sum : all + sum;
-            }
+            out[quarter * BLOCK] = (double)all;
         }
-        return all;
+    }
+
+    /// The pattern's likelihood from these.
+    __device__ __forceinline__ PatternLikelihood likelihood(u32 pattern, Count least) const {
+        const double *from = room() + pattern;
+        Real sums[4];
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            sums[i] = (Real)from[i * BLOCK];
+            sums[i] = S == 4 ? sums[i] + (Real)from[(4 + i) * BLOCK] : sums[i];
+        }
+        return Precision<Real>::likelihood((sums[0] + sums[2]) + (sums[1] + sums[3]), least);
     }
 };
 
@@ -146,35 +175,28 @@ __device__ __forceinline__ double scaled_sum(const double *weights, const double
 template <int S, typename Real>
 __device__ SHARED_CODE void score(const Partition &partition, PatternBlock block, Scratch scratch, const Step &step,
                       const double *matrices, double *result, double *logs) {
-    SHARED(double, fours, [4][BLOCK]);
-    SHARED(double, values, [1][BLOCK]);
-    SHARED(double, lanes, [1][LANES]);
-    SHARED(u32, counts, [BLOCK]);
     const double *weights = partition.weights + block.offset;
     typename Precision<Real>::Count least = 0;
+    Evaluated<S, Real> edge;
     if (block.is_used()) {
-        Evaluated<S, Real> edge;
         edge.a = operand<S, Real>(partition, block, scratch, step.ends[0], matrices, TOP);
         edge.b = operand<S, Real>(partition, block, scratch, step.ends[1], matrices, TOP);
-        // For an edge, anything that is no tip will do: it is not read.
         edge.is_inserted = step.kind == SCORE;
+        if (edge.is_inserted) {
+            fetch_operand<S>(partition, block, edge.a);
+        }
+        fetch_operand<S>(partition, block, edge.b);
+        // For an edge, anything that is no tip will do: it is not read.
         End end = {edge.is_inserted ? step.out_place : SCRATCH, step.out_index, 0};
         edge.pendant = operand<S, Real>(partition, block, scratch, end, matrices, TOP);
         least = edge.least(partition, block.len);
-        for (u32 quarter = block.share; quarter < 4; quarter += block.num_shares) {
-            fours[quarter][block.pattern] = (double)edge.sum(partition, block.len, least, quarter);
-        }
+        edge.sum(partition, block, least);
     }
     __syncthreads();
     PatternLikelihood found = {0.0, 0};
     double weighted = 0.0;
     if (block.is_first()) {
-        Real sums[4];
-#pragma unroll
-        for (int i = 0; i < 4; i++) {
-            sums[i] = (Real)fours[i][block.pattern];
-        }
-        found = Precision<Real>::likelihood((sums[0] + sums[2]) + (sums[1] + sums[3]), least);
+        found = edge.likelihood(block.pattern, least);
         double log = pattern_log(found, partition.invariant[block.offset + block.pattern]);
         double weight = weights[block.pattern];
         weighted = weight > 0.0 ? weight * log : 0.0;
@@ -183,21 +205,26 @@ __device__ SHARED_CODE void score(const Partition &partition, PatternBlock block
         }
     }
     if (is_summed(partition, block.index)) {
+        double *values = room();
+        u32 *counts = (u32 *)(values + BLOCK);
+        __syncthreads();
         if (threadIdx.x < BLOCK) {
-            values[0][threadIdx.x] = found.value;
+            values[threadIdx.x] = found.value;
             counts[threadIdx.x] = found.count;
         }
         __syncthreads();
         if (threadIdx.x == 0) {
-            u32 least = least_count(weights, values[0], counts, block.len);
-            result[0] = scaled_sum(weights, values[0], counts, least, block.len);
+            u32 least = least_count(weights, values, counts, block.len);
+            result[0] = scaled_sum(weights, values, counts, least, block.len);
             result[1] = (double)least;
         }
         __syncthreads();
         return;
     }
+    // The lanes are where others still read sums.
+    __syncthreads();
     double own[1] = {weighted};
-    sums_of_block<1>(own, values, lanes, result);
+    sums_of_block<1>(own, result);
     if (threadIdx.x == 0) {
         result[1] = 0.0;
     }
@@ -262,9 +289,3 @@ __device__ __forceinline__ void matrices_of_all(const Partition *partitions, con
         run_jobs<S, Real>(partitions, jobs, num_jobs, num_items, steps, matrices, scratch_clvs, scratch_scalers,       \
                           clv_stride, scaler_stride, results, logs);                                              \
     }
-LIKELIHOOD_OF(likelihood, 4, double)
-LIKELIHOOD_OF(likelihood, 20, double)
-LIKELIHOOD_OF(likelihood, 64, double)
-LIKELIHOOD_OF(likelihood_single, 4, float)
-LIKELIHOOD_OF(likelihood_single, 20, float)
-LIKELIHOOD_OF(likelihood_single, 64, float)

@@ -79,6 +79,35 @@ __device__ __forceinline__ Operand<Real> operand(const Partition &partition, Pat
     return out;
 }
 
+/// Most bytes of a matrix or a vector that are asked for before they are read.
+#define MOST_FETCHED (40 << 10)
+
+/// Asks for what the CTA is going to read of an operand, where that is not too much.
+template <int S>
+__device__ __forceinline__ void fetch_operand(const Partition &partition, PatternBlock block, const Operand<double> &end) {
+    u32 row = partition.num_rates * S;
+    if (end.is_tip) {
+        u32 bytes = partition.num_codes * row * (u32)sizeof(double);
+        fetch(end.matrix, bytes <= MOST_FETCHED ? bytes : 0);
+        return;
+    }
+    u32 bytes = row * S * (u32)sizeof(double);
+    fetch(end.matrix, bytes <= MOST_FETCHED ? bytes : 0);
+    // Lines of the CTA's patterns, for each number of a row.
+    u32 patterns = blockDim.x / block.num_shares;
+    u32 lines = patterns * (u32)sizeof(double) / LINE;
+    const double *first = end.vector.clv - (threadIdx.x & (patterns - 1));
+    u32 all = row * lines <= MOST_FETCHED / LINE ? row * lines : 0;
+    for (u32 line = threadIdx.x; line < all; line += blockDim.x) {
+        u32 in_row = line % lines * (LINE / (u32)sizeof(double));
+        if (in_row < block.len) {
+            prefetch_line(first + (u64)(line / lines) * block.len + in_row);
+        }
+    }
+}
+template <int S>
+__device__ __forceinline__ void fetch_operand(const Partition &, PatternBlock, const Operand<float> &) {}
+
 /// Two numbers that are read together.
 template <typename Real> struct Pair;
 template <> struct Pair<double> { typedef double2 Two; };
@@ -87,17 +116,15 @@ template <> struct Pair<float> { typedef float2 Two; };
 /// Every STRIDE-th of some numbers; those in a row by twos, as all matrices and tables begin at an even place.
 template <int COUNT, int STRIDE, typename Real>
 __device__ __forceinline__ void read_numbers(const Real *from, Real (&out)[COUNT]) {
-    if (STRIDE == 1 && COUNT % 2 == 0) {
+    const int twos = STRIDE == 1 ? COUNT / 2 : 0;
 #pragma unroll
-        for (int i = 0; i < COUNT / 2; i++) {
-            typename Pair<Real>::Two two = ((const typename Pair<Real>::Two *)from)[i];
-            out[2 * i] = two.x;
-            out[2 * i + 1] = two.y;
-        }
-        return;
+    for (int i = 0; i < twos; i++) {
+        typename Pair<Real>::Two two = ((const typename Pair<Real>::Two *)from)[i];
+        out[2 * i] = two.x;
+        out[2 * i + 1] = two.y;
     }
 #pragma unroll
-    for (int i = 0; i < COUNT; i++) {
+    for (int i = 2 * twos; i < COUNT; i++) {
         out[i] = from[i * STRIDE];
     }
 }

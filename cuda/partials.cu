@@ -16,7 +16,7 @@
 template <int S, typename Real>
 __device__ SHARED_CODE void rescale(const Partition &partition, PatternBlock block, Vector<S, Real> out) {
     const u32 count = Part<S>::COUNT, of_rate = Part<S>::OF_RATE;
-    SHARED(u32, words, [ROWS_AT_ONCE][BLOCK]);
+    u32 *words = (u32 *)room();
     u32 num_rows = partition.rate_scalers ? partition.num_rates : 1;
     u32 parts_of_row = partition.rate_scalers ? of_rate : of_rate * partition.num_rates;
     u32 own = block.pattern;
@@ -26,7 +26,7 @@ __device__ SHARED_CODE void rescale(const Partition &partition, PatternBlock blo
         do {
             has_changed = false;
             for (u32 row = block.share; row < rows; row += block.num_shares) {
-                words[row][own] = Extent<Real>::NOTHING;
+                words[row * BLOCK + own] = Extent<Real>::NOTHING;
             }
             __syncthreads();
             for (u32 part = block.share; block.is_used() && part < rows * parts_of_row; part += block.num_shares) {
@@ -36,11 +36,11 @@ __device__ SHARED_CODE void rescale(const Partition &partition, PatternBlock blo
                 for (u32 i = 0; i < count; i++) {
                     extent.note(numbers[(u64)i * block.len]);
                 }
-                extent.join(&words[part / parts_of_row][own]);
+                extent.join(&words[part / parts_of_row * BLOCK + own]);
             }
             __syncthreads();
             for (u32 part = block.share; block.is_used() && part < rows * parts_of_row; part += block.num_shares) {
-                int change = Extent<Real>::change(words[part / parts_of_row][own]);
+                int change = Extent<Real>::change(words[part / parts_of_row * BLOCK + own]);
                 if (change == 0) {
                     continue;
                 }
@@ -52,7 +52,7 @@ __device__ SHARED_CODE void rescale(const Partition &partition, PatternBlock blo
                 has_changed = true;
             }
             for (u32 row = block.share; block.is_used() && row < rows; row += block.num_shares) {
-                int change = Extent<Real>::change(words[row][own]);
+                int change = Extent<Real>::change(words[row * BLOCK + own]);
                 if (change != 0) {
                     out.scaler[(u64)(first + row) * block.len] += Extent<Real>::counted(change);
                 }
@@ -71,6 +71,8 @@ __device__ __forceinline__ void update_partials_inline(const Partition &partitio
     if (block.is_used()) {
         Operand<Real> a = operand<S, Real>(partition, block, scratch, step.ends[0], matrices, TOP_OF_UPDATE);
         Operand<Real> b = operand<S, Real>(partition, block, scratch, step.ends[1], matrices, TOP_OF_UPDATE);
+        fetch_operand<S>(partition, block, a);
+        fetch_operand<S>(partition, block, b);
         Extent<Real> extent;
         extent.begin();
         for (u32 part = block.share; part < partition.num_rates * of_rate; part += block.num_shares) {
@@ -134,13 +136,15 @@ __device__ __forceinline__ void traverse(const Partition *partitions, const Job 
     }
 }
 
-// For four states, so few registers that six CTAs are on a multiprocessor.
-#define PARTIALS_OF(S, threads, ctas)                                                                             \
-    extern "C" __global__ void __launch_bounds__(threads, ctas)                                                   \
+/// Most threads of a CTA, and CTAs that are to be on a multiprocessor at the same time, for which registers are spared.
+template <int S> struct PartialsBounds {
+    static const int THREADS = S == 64 ? MOST_THREADS : S == 20 ? MOST_THREADS / 2 : BLOCK;
+    static const int CTAS = S == 64 ? 1 : S == 20 ? 2 : 6;
+};
+
+#define PARTIALS_OF(S)                                                                                            \
+    extern "C" __global__ void __launch_bounds__(PartialsBounds<S>::THREADS, PartialsBounds<S>::CTAS)                                                   \
         partials_##S(const Partition *partitions, const Job *jobs, u32 num_jobs, u32 num_items, const Step *steps,          \
                      const double *matrices) {                                                                    \
         traverse<S>(partitions, jobs, num_jobs, num_items, steps, matrices);                                           \
     }
-PARTIALS_OF(4, BLOCK, 6)
-PARTIALS_OF(20, MOST_THREADS / 2, 2)
-PARTIALS_OF(64, MOST_THREADS, 1)

@@ -9,6 +9,9 @@
 #pragma once
 #include "common.cuh"
 
+/// Elements of a row that a thread computes at a time.
+#define COLUMNS 4
+
 /// exp(L r t) - 1 for the rates from `first` on, as many as are at once in GROUP numbers. All threads must call it.
 template <int S>
 __device__ __forceinline__ void exponentials(const Partition &partition, double brlen, u32 first, double *out) {
@@ -27,19 +30,33 @@ __device__ SHARED_CODE void pmatrices_of_rates(const Partition &partition, doubl
     exponentials<S>(partition, brlen, first, exponential);
     u32 left = partition.num_rates - first;
     u32 num_rates = left < GROUP / S ? left : GROUP / S;
-    for (u32 element = threadIdx.x; element < num_rates * (S * S); element += blockDim.x) {
-        u32 in_group = element / (S * S), j = element / S % S, i = element % S;
+    // A thread computes a few elements of a row, which have a factor in common.
+    const u32 tiles = S / COLUMNS;
+    for (u32 tile = threadIdx.x; tile < num_rates * (S * tiles); tile += blockDim.x) {
+        u32 in_group = tile / (S * tiles), first_column = tile / S % tiles * COLUMNS, i = tile % S;
         u64 matrix = (u64)partition.matrix_of_rate[first + in_group] * (S * S);
         const double *left_of = partition.eigenvec_columns + matrix + i;
-        const double *right = partition.inv_eigenvec_columns + matrix + j * S;
+        const double *right = partition.inv_eigenvec_columns + matrix + first_column * S;
         const double *e = exponential + in_group * S;
-        double sum = (left_of[0] * e[0]) * right[0];
-#pragma unroll 2
-        for (u32 k = 1; k < S; k++) {
-            sum = fma(left_of[k * S] * e[k], right[k], sum);
+        double sums[COLUMNS], factor = left_of[0] * e[0];
+#pragma unroll
+        for (int j = 0; j < COLUMNS; j++) {
+            sums[j] = factor * right[j * S];
         }
-        sum = i == j ? sum + 1.0 : sum;
-        out[(u64)first * (S * S) + element] = (Real)(sum > 0.0 ? sum : 0.0);
+#pragma unroll(S == 4 ? 3 : 4)
+        for (u32 k = 1; k < S; k++) {
+            factor = left_of[k * S] * e[k];
+#pragma unroll
+            for (int j = 0; j < COLUMNS; j++) {
+                sums[j] = fma(factor, right[j * S + k], sums[j]);
+            }
+        }
+        Real *to = out + (u64)(first + in_group) * (S * S) + first_column * S + i;
+#pragma unroll
+        for (int j = 0; j < COLUMNS; j++) {
+            double sum = i == first_column + j ? sums[j] + 1.0 : sums[j];
+            to[j * S] = (Real)(sum > 0.0 ? sum : 0.0);
+        }
     }
     __syncthreads();
     if (!table) {
@@ -48,11 +65,10 @@ __device__ SHARED_CODE void pmatrices_of_rates(const Partition &partition, doubl
     for (u32 element = threadIdx.x; element < partition.num_codes * num_rates * S; element += blockDim.x) {
         u32 code = element / (num_rates * S), rate = first + element / S % num_rates, i = element % S;
         double sum = 0.0;
-        u64 states = partition.code_masks[code];
-        for (u32 state = 0; state < S; state++) {
-            if (states >> state & 1) {
-                sum += out[((u64)rate * S + state) * S + i];
-            }
+        // States in their order; bits above the last one are not set.
+        for (u64 states = partition.code_masks[code]; states != 0; states &= states - 1) {
+            u32 state = (u32)__ffsll((long long)states) - 1;
+            sum += out[((u64)rate * S + state) * S + i];
         }
         table[((u64)code * partition.num_rates + rate) * S + i] = (Real)sum;
     }
@@ -82,11 +98,8 @@ __device__ __forceinline__ void pmatrices(const Partition *partitions, const Mat
     }
 }
 
-#define PMATRIX(S)                                                                                                \
+#define PMATRIX_OF(S)                                                                                                \
     extern "C" __global__ void __launch_bounds__(BLOCK, 1)                                                           \
         pmatrix_##S(const Partition *partitions, const MatrixJob *jobs, u32 num_jobs, double *matrices) {                   \
         pmatrices<S>(partitions, jobs, num_jobs, matrices);                                                            \
     }
-PMATRIX(4)
-PMATRIX(20)
-PMATRIX(64)

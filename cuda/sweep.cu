@@ -20,7 +20,7 @@
 
 /// Most blocks of a partition whose sums are made by three threads, those of so many partitions at the same time.
 #define FEW_BLOCKS 16
-#define PARTITIONS_AT_ONCE 24
+#define PARTITIONS_AT_ONCE 40
 /// Levels of the tree of sums over so few blocks, and over BLOCK blocks as one, of which a partition has fewer than 2^13.
 #define FEW_LEVELS 5
 #define LEVELS 13
@@ -167,7 +167,7 @@ __device__ __forceinline__ double with_factor(const TapeJob &job, u32 which, dou
 
 /// Sums over the blocks of a partition that has many. All threads must call it.
 __device__ SHARED_CODE void sum_many_blocks(const Tape &tape, const TapeJob &job, const double *results, double (&sums)[3]) {
-    SHARED(double, tree, [3][BLOCK]);
+    double *tree = room();
     SHARED(double, levels, [3][LEVELS]);
     BlockResults blocks(tape, job, results);
     BlockSum whole = {0, levels[threadIdx.x < 3 ? threadIdx.x : 0]};
@@ -176,7 +176,7 @@ __device__ SHARED_CODE void sum_many_blocks(const Tape &tape, const TapeJob &job
         u32 len = left < BLOCK ? left : BLOCK;
         for (u32 i = threadIdx.x; i < 3 * BLOCK; i += blockDim.x) {
             if (i % BLOCK < len) {
-                tree[i / BLOCK][i % BLOCK] = blocks.at(first + i % BLOCK, i / BLOCK);
+                tree[i] = blocks.at(first + i % BLOCK, i / BLOCK);
             }
         }
         __syncthreads();
@@ -186,14 +186,14 @@ __device__ SHARED_CODE void sum_many_blocks(const Tape &tape, const TapeJob &job
             for (u32 i = threadIdx.x; i < 3 * pairs; i += blockDim.x) {
                 u32 at = i % pairs * (2 * width);
                 if (at + 2 * width <= len) {
-                    double *own = &tree[i / pairs][at];
+                    double *own = tree + i / pairs * BLOCK + at;
                     own[0] = own[0] + own[width];
                 }
             }
             __syncthreads();
         }
         if (threadIdx.x < 3) {
-            const double *own = tree[threadIdx.x];
+            const double *own = tree + threadIdx.x * BLOCK;
             if (len == BLOCK) {
                 whole.add(own[0]);
             }
@@ -386,7 +386,3 @@ __device__ __forceinline__ void run_tape(const Partition *partitions, u64 *words
         sweep_##name(const Partition *partitions, u64 *words, double *matrices, double *results) {                          \
         run_tape<S>(partitions, words, matrices, results);                                                             \
     }
-SWEEP_OF(4, 4)
-SWEEP_OF(20, 20)
-SWEEP_OF(64, 64)
-SWEEP_OF(any, 0)

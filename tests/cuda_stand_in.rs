@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 /// The kernels' sources, in the order of `cuda/build_ptx.py`.
-const SOURCES: [&str; 12] = [
+const SOURCES: [&str; 11] = [
     "common.cuh",
     "precision.cuh",
     "operand.cuh",
@@ -18,18 +18,23 @@ const SOURCES: [&str; 12] = [
     "derivatives.cu",
     "newton.cuh",
     "team.cuh",
-    "probe.cu",
     "sweep.cu",
     "kernels.cu",
 ];
 
-/// Those of the kernels of distances.
-const SOURCES_OF_DISTANCES: [&str; 2] = ["common.cuh", "distances.cu"];
+/// The units that are made of these sources, and others with their own.
+const UNITS: [&str; 7] =
+    ["states_4", "states_20", "states_64", "states_any", "single_4", "single_20", "single_64"];
+const OTHER_UNITS: [(&str, &[&str]); 2] = [
+    ("probe", &["common.cuh", "team.cuh", "probe.cu"]),
+    ("distances", &["common.cuh", "distances.cu"]),
+];
 
 #[test]
 fn the_compiled_kernels_are_those_of_the_sources() {
     let script = std::fs::read_to_string(repository("cuda/build_ptx.py")).expect("the script");
-    for (unit, sources) in [("kernels", &SOURCES[..]), ("distances", &SOURCES_OF_DISTANCES)] {
+    let units = UNITS.map(|unit| (unit, &SOURCES[..])).into_iter().chain(OTHER_UNITS);
+    for (unit, sources) in units {
         let mut sum = crc32fast::Hasher::new();
         for name in sources {
             let text = std::fs::read(repository("cuda").join(name)).expect("a source");

@@ -2,12 +2,14 @@
 //
 // Switches in the environment: STAND_IN_GPUS (1; 0: no GPU), STAND_IN_CAPABILITY (90, as 10 * major + minor),
 // STAND_IN_MEMORY (bytes per GPU), STAND_IN_LAUNCHES (launches after which a GPU is lost), STAND_IN_MULTIPROCESSORS (3),
+// STAND_IN_THREADS (128; most threads of a CTA, 128, 256 or 512),
 // STAND_IN_COOPERATIVE (1; 0: no cooperative launches), STAND_IN_WRONG (1: one bit of what is copied back is wrong), STAND_IN_REVERSED (1: threads run in the opposite order), STAND_IN_COUNT (a file to which the number of launches and
 // copies is written at the end).
 
 #include "words.h"
 
 #include "../kernels.cu"
+#include "../probe.cu"
 
 #include "../distances.cu"
 #include "fibers.h"
@@ -165,6 +167,7 @@ Status cuDeviceGetName(char *out, int length, int) {
 Status cuDeviceGetAttribute(int *out, int attribute, int) {
     long capability = number("STAND_IN_CAPABILITY", 90);
     switch (attribute) {
+    case 1: *out = static_cast<int>(number("STAND_IN_THREADS", 128)); break;
     case 16: *out = static_cast<int>(number("STAND_IN_MULTIPROCESSORS", 3)); break;
     case 95: *out = static_cast<int>(number("STAND_IN_COOPERATIVE", 1)); break;
     case 75: *out = static_cast<int>(capability / 10); break;

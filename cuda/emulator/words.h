@@ -50,6 +50,10 @@ inline void atomicMax(unsigned *word, unsigned other) {
     }
 }
 
+#define EMULATED
+inline void prefetch_line(const void *) {}
+inline int __ffsll(long long bits) { return __builtin_ffsll(bits); }
+
 struct double2 {
     double x, y;
 };

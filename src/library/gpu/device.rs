@@ -39,6 +39,8 @@ pub struct Device {
     pub stream: Arc<CudaStream>,
     /// Number of multiprocessors.
     pub(crate) num_multiprocessors: usize,
+    /// Most threads of a CTA: a power of two.
+    pub(crate) most_threads: usize,
     /// True if CTAs of a launch may wait for each other.
     is_cooperative: bool,
     pub(super) number: usize,
@@ -179,12 +181,16 @@ impl Device {
         let multiprocessors = context
             .attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
             .map_err(failed)?;
+        let threads = context
+            .attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)
+            .map_err(failed)?;
         let is_cooperative = context
             .attribute(Attribute::CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH)
             .is_ok_and(|value| value != 0);
         Ok(Device {
             stream: context.new_stream().map_err(failed)?,
             num_multiprocessors: multiprocessors.max(1) as usize,
+            most_threads: 1 << threads.max(1).ilog2(),
             is_cooperative,
             context,
             number,

@@ -15,17 +15,17 @@ pub(crate) struct Module {
     module: Arc<CudaModule>,
     device: String,
     /// Seconds in which the driver translated and loaded them.
-    pub(crate) load_seconds: f64,
+    load_seconds: f64,
 }
 
-/// A GPU and the name of the kernel that writes sizes, which each text has.
-type Key = (usize, String);
+/// A GPU and the name of a text.
+type Key = (usize, &'static str);
 
 /// What was loaded, which is kept.
 static LOADED: Mutex<Vec<(Key, Module)>> = Mutex::new(Vec::new());
 
 impl Module {
-    /// Loads kernels if that was not done before, and checks that the structs which they share with the host have these sizes: the kernel `sizes` writes its
+    /// Loads kernels, of a text of this name, if that was not done before, and checks that the structs which they share with the host have these sizes: the kernel `sizes` writes its
     /// own.
     ///
     /// # Errors
@@ -33,12 +33,13 @@ impl Module {
     /// error of the build.
     pub(crate) fn load(
         device: &Device,
+        name: &'static str,
         ptx: &'static str,
         sizes: &str,
         own_sizes: &[u32],
     ) -> Result<Self> {
         let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = (device.number, sizes.to_string());
+        let key = (device.number, name);
         if let Some((_, module)) = loaded.iter().find(|(known, _)| *known == key) {
             return Ok(module.clone());
         }
@@ -78,6 +79,13 @@ impl Module {
             true => Ok(module),
             false => Err(unavailable("its kernels do not belong to this version of mlsearch")),
         }
+    }
+
+    /// Seconds in which the driver translated and loaded all that was loaded into a GPU so far.
+    pub(crate) fn seconds_of_all(device: &Device) -> f64 {
+        let loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = loaded.iter().filter(|((gpu, _), _)| *gpu == device.number);
+        own.map(|(_, module)| module.load_seconds).sum()
     }
 
     /// A kernel by its name.

@@ -221,7 +221,7 @@ impl PairGpu {
     fn open(number: usize, tables: &PairTables) -> Result<Self> {
         let device = Device::open(number)?;
         let kernel = Kernel::of(tables);
-        let module = Module::load(&device, PTX, "distances_sizes", &SIZES)?;
+        let module = Module::load(&device, "distances", PTX, "distances_sizes", &SIZES)?;
         let function = module.function(&kernel.name())?;
         let mut gpu = PairGpu {
             kernel,

@@ -19,6 +19,7 @@ use crate::likelihood::engine::{
     set_model,
 };
 use crate::model::Model;
+use std::collections::BTreeSet;
 
 /// Entry of this engine for `select`.
 pub const ENTRY: Entry = Entry { name: NAME, make, instruction_set, gives_default_bits: true };
@@ -66,9 +67,10 @@ fn instruction_set(options: &EngineOptions) -> Result<&'static str> {
 }
 
 fn make(data: &[PartitionData], options: &EngineOptions) -> Result<Box<dyn Engine>> {
+    let states: BTreeSet<usize> = data.iter().map(|data| new_block(data).dims.num_states).collect();
     let open = |&gpu: &usize| {
         let device = Device::open(gpu)?;
-        let kernels = Kernels::load(&device)?;
+        let kernels = Kernels::load(&device, &states, options.score_precision)?;
         Ok((device, kernels))
     };
     let devices = gpus_of(options).iter().map(open).collect::<Result<Vec<_>>>()?;

@@ -190,7 +190,7 @@ impl Gpu {
             KernelId::Partials => {
                 let parts = batch.jobs.iter().map(|job| parts(&self.dims[job.partition]));
                 let parts = parts.max().unwrap_or(1);
-                (num_blocks * SLICES, threads_of_slice(batch.states, parts))
+                (num_blocks * SLICES, threads_of_slice(&self.device, batch.states, parts))
             }
             _ => (num_blocks, threads_of_block(&self.device, Some(batch.states), num_blocks)),
         };
@@ -302,7 +302,9 @@ impl Gpu {
 
     /// True if the GPU can run sweeps on its own.
     pub(super) fn takes_tapes(&self) -> bool {
-        self.device.most_together(self.kernels.sweep(None), BLOCK) > 0
+        let first = self.dims.first().map(|dims| dims.num_states);
+        let same = first.filter(|first| self.dims.iter().all(|dims| dims.num_states == *first));
+        self.device.most_together(self.kernels.sweep(same), BLOCK) > 0
     }
 
     /// Runs a tape: the words that it has made, when they are there.

@@ -2,12 +2,33 @@
 
 use super::program::SIZES;
 use crate::gpu::{Device, Module, Result};
+use crate::likelihood::engine::ScorePrecision;
 use crate::likelihood::engine::layout::{BLOCK, Dims, STATE_COUNTS};
 use cudarc::driver::{CudaFunction, CudaStream, LaunchArgs};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// The kernels in NVIDIA's intermediate language.
-const PTX: &str = include_str!("../../../../cuda/ptx/kernels_75.ptx");
+/// A unit of kernels in NVIDIA's intermediate language.
+macro_rules! unit {
+    ($name:literal) => {
+        Unit { name: $name, ptx: include_str!(concat!("../../../../cuda/ptx/", $name, "_75.ptx")) }
+    };
+}
+
+/// A unit of kernels.
+#[derive(Debug, Clone, Copy)]
+struct Unit {
+    name: &'static str,
+    ptx: &'static str,
+}
+
+/// For each of [`STATE_COUNTS`]: all kernels, and those in single precision.
+const OF_STATES: [Unit; 3] = [unit!("states_4"), unit!("states_20"), unit!("states_64")];
+const OF_SINGLE: [Unit; 3] = [unit!("single_4"), unit!("single_20"), unit!("single_64")];
+/// Sweeps over partitions with different numbers of states.
+const OF_ANY: Unit = unit!("states_any");
+/// Measurements.
+const OF_PROBE: Unit = unit!("probe");
 
 /// A kernel for each of [`STATE_COUNTS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,52 +85,89 @@ impl KernelId {
     }
 }
 
-/// The kernels on a GPU.
+/// The kernels on a GPU that a run needs.
 #[derive(Debug)]
 pub(super) struct Kernels {
     stream: Arc<CudaStream>,
-    module: Module,
-    functions: Vec<CudaFunction>,
-    sweep_of_any: CudaFunction,
+    /// By their numbers.
+    functions: Vec<Option<CudaFunction>>,
+    sweep_of_any: Option<CudaFunction>,
+}
+
+fn load(device: &Device, unit: Unit) -> Result<Module> {
+    Module::load(device, unit.name, unit.ptx, "common_sizes", &SIZES)
 }
 
 impl Kernels {
+    /// Loads those for partitions with these numbers of states, and for scores in this precision.
+    ///
+    /// # Errors
+    /// [`crate::gpu::GpuError::Unavailable`].
+    pub(super) fn load(
+        device: &Device,
+        states: &BTreeSet<usize>,
+        precision: ScorePrecision,
+    ) -> Result<Self> {
+        let mut functions = vec![None; KernelId::ALL.len() * STATE_COUNTS.len()];
+        let units = STATE_COUNTS.into_iter().zip(OF_STATES.into_iter().zip(OF_SINGLE));
+        for (states, (in_double, in_single)) in units.filter(|(count, _)| states.contains(count)) {
+            let module = load(device, in_double)?;
+            for id in KernelId::ALL.into_iter().filter(|id| *id != KernelId::LikelihoodSingle) {
+                functions[id.number(states)] = Some(module.function(&id.function(states))?);
+            }
+            if precision == ScorePrecision::Single {
+                let id = KernelId::LikelihoodSingle;
+                let function = load(device, in_single)?.function(&id.function(states))?;
+                functions[id.number(states)] = Some(function);
+            }
+        }
+        let sweep_of_any = match states.len() {
+            0 | 1 => None,
+            _ => Some(load(device, OF_ANY)?.function(SWEEP_OF_ANY)?),
+        };
+        Ok(Kernels { stream: device.stream.clone(), functions, sweep_of_any })
+    }
+
+    /// A kernel for so many states.
+    pub(super) fn function(&self, id: KernelId, states: usize) -> &CudaFunction {
+        self.functions[id.number(states)].as_ref().expect("kernels are loaded for all partitions")
+    }
+
+    /// The kernel of sweeps over partitions with so many states, or with different ones.
+    pub(super) fn sweep(&self, states: Option<usize>) -> &CudaFunction {
+        match states {
+            Some(states) => self.function(KernelId::Sweep, states),
+            None => self.sweep_of_any.as_ref().expect("it is loaded for different partitions"),
+        }
+    }
+
+    /// A launch of a kernel, without arguments so far.
+    pub(super) fn launcher<'a>(&'a self, kernel: &'a CudaFunction) -> LaunchArgs<'a> {
+        self.stream.launch_builder(kernel)
+    }
+}
+
+/// The kernels that measure a GPU.
+#[derive(Debug)]
+pub(super) struct Probes {
+    stream: Arc<CudaStream>,
+    module: Module,
+}
+
+impl Probes {
     /// Loads them.
     ///
     /// # Errors
     /// [`crate::gpu::GpuError::Unavailable`].
     pub(super) fn load(device: &Device) -> Result<Self> {
-        let module = Module::load(device, PTX, "common_sizes", &SIZES)?;
-        let mut functions = Vec::new();
-        for id in KernelId::ALL {
-            for states in STATE_COUNTS {
-                functions.push(module.function(&id.function(states))?);
-            }
-        }
-        let sweep_of_any = module.function(SWEEP_OF_ANY)?;
-        Ok(Kernels { stream: device.stream.clone(), module, functions, sweep_of_any })
+        Ok(Probes { stream: device.stream.clone(), module: load(device, OF_PROBE)? })
     }
 
-    /// Seconds in which the driver loaded them.
-    pub(super) fn load_seconds(&self) -> f64 {
-        self.module.load_seconds
-    }
-
-    /// A kernel for so many states.
-    pub(super) fn function(&self, id: KernelId, states: usize) -> &CudaFunction {
-        &self.functions[id.number(states)]
-    }
-
-    /// The kernel of sweeps over partitions with so many states, or with different ones.
-    pub(super) fn sweep(&self, states: Option<usize>) -> &CudaFunction {
-        states.map_or(&self.sweep_of_any, |states| self.function(KernelId::Sweep, states))
-    }
-
-    /// Any kernel by its name.
+    /// A kernel by its name.
     ///
     /// # Errors
     /// [`crate::gpu::GpuError::Unavailable`].
-    pub(super) fn named(&self, name: &str) -> Result<CudaFunction> {
+    pub(super) fn function(&self, name: &str) -> Result<CudaFunction> {
         self.module.function(name)
     }
 
@@ -126,7 +184,7 @@ pub(super) const SLICES: usize = BLOCK / SLICE;
 /// Most threads of a CTA (`MOST_THREADS` and `MOST_THREADS_OF_ANY` in `common.cuh`, and the bounds of `partials`): for each of
 /// [`STATE_COUNTS`] if it works on slices; on whole blocks; and in sweeps over partitions with different numbers of states.
 const MOST_THREADS_OF_SLICE: [usize; STATE_COUNTS.len()] = [128, 256, 512];
-pub(super) const MOST_THREADS: usize = 512;
+const MOST_THREADS: usize = 512;
 const MOST_THREADS_OF_ANY: usize = 256;
 
 /// Number of parts of the rows of a partition, which different threads compute (`Part` in `operand.cuh`).
@@ -140,19 +198,19 @@ pub(super) fn parts(dims: &Dims) -> usize {
 }
 
 /// Threads of a CTA that works on slices of partitions with so many states and, at most, parts.
-pub(super) fn threads_of_slice(states: usize, parts: usize) -> usize {
+pub(super) fn threads_of_slice(device: &Device, states: usize, parts: usize) -> usize {
     let most =
         STATE_COUNTS.into_iter().zip(MOST_THREADS_OF_SLICE).find(|(count, _)| *count == states);
     let (_, most) = most.expect("one of the numbers of states");
-    (SLICE * parts.next_power_of_two()).clamp(BLOCK, most)
+    (SLICE * parts.next_power_of_two()).clamp(BLOCK, most.min(device.most_threads))
 }
 
 /// Threads of a CTA that works on whole blocks, if there are so many of them at a time: as many as it can have where these are few,
-/// so that they are still enough for the GPU; `None` for partitions with different numbers of states.
+/// so that they are still enough for the GPU. `states` is `None` for partitions with different numbers of states.
 pub(super) fn threads_of_block(device: &Device, states: Option<usize>, num_blocks: usize) -> usize {
     let most = if states.is_some() { MOST_THREADS } else { MOST_THREADS_OF_ANY };
     let wanted = device.num_multiprocessors * MOST_THREADS / num_blocks.max(1);
-    (BLOCK * (wanted / BLOCK).max(1).next_power_of_two()).min(most)
+    (BLOCK * (wanted / BLOCK).max(1).next_power_of_two()).min(most).min(device.most_threads)
 }
 
 #[cfg(test)]
@@ -161,14 +219,18 @@ mod tests {
 
     #[test]
     fn the_code_has_every_kernel() {
-        for states in STATE_COUNTS {
+        let has = |unit: Unit, function: &str| {
+            let entry = format!(".entry {function}(");
+            assert!(unit.ptx.contains(&entry), "there is no {entry} in {}", unit.name);
+            assert!(unit.ptx.contains(".target sm_75"));
+        };
+        for (number, states) in STATE_COUNTS.into_iter().enumerate() {
             for id in KernelId::ALL {
-                let entry = format!(".entry {}(", id.function(states));
-                assert!(PTX.contains(&entry), "there is no {entry}");
+                let units = if id == KernelId::LikelihoodSingle { OF_SINGLE } else { OF_STATES };
+                has(units[number], &id.function(states));
             }
         }
-        assert!(PTX.contains(&format!(".entry {SWEEP_OF_ANY}(")));
-        assert!(PTX.contains(".target sm_75"));
+        has(OF_ANY, SWEEP_OF_ANY);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! One function per kernel: the only place where kernels of the engine are launched.
 
-use super::kernels::{KernelId, Kernels};
+use super::kernels::{KernelId, Kernels, Probes};
 use super::program::{
     DerivativeJob, End, Job, MatrixJob, Partition, Seat, Step, TapeHead, TapeJob, TapeMatrix,
     TapeProgram, TapeStep,
@@ -216,7 +216,7 @@ pub(super) enum Probe {
 }
 
 /// Starts a measurement on so many CTAs.
-pub(super) fn probe(kernels: &Kernels, probe: Probe, num_ctas: usize) -> Result<()> {
+pub(super) fn probe(probes: &Probes, probe: Probe, num_ctas: usize) -> Result<()> {
     let name = match probe {
         Probe::Nothing => "probe_nothing",
         Probe::Copy { .. } => "probe_copy",
@@ -224,8 +224,8 @@ pub(super) fn probe(kernels: &Kernels, probe: Probe, num_ctas: usize) -> Result<
         Probe::Fma { precision: ScorePrecision::Single, .. } => "probe_fma_single",
         Probe::Barriers { .. } => "probe_barriers",
     };
-    let function = kernels.named(name)?;
-    let mut arguments = kernels.launcher(&function);
+    let function = probes.function(name)?;
+    let mut arguments = probes.launcher(&function);
     let grid = small(num_ctas as u32);
     match &probe {
         Probe::Nothing => launch(&mut arguments, grid),

@@ -189,7 +189,7 @@ impl std::ops::AddAssign for SweepWork {
 /// What a GPU can do at best.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub struct GpuRates {
-    /// Seconds in which the driver translated the kernels for the GPU, or found them in its cache.
+    /// Seconds in which the driver translated all kernels that were loaded so far for the GPU, or found them in its cache.
     pub load_seconds: f64,
     /// Seconds of a launch among many.
     pub launch_seconds: f64,
