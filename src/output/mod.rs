@@ -42,4 +42,5 @@ pub(crate) use status::Tally;
 pub(crate) use svg::{Panel, Series, draw};
 pub(crate) use tables::{pairs, table};
 pub(crate) use tree_drawing::{Clade, Shape, TreeLook, draw_tree};
+pub(crate) use tree_drawing::{MISSING, pdf_of, png_of, unknown_letters};
 pub(crate) use tree_files::{TreeFormat, write_trees};
