@@ -12,6 +12,8 @@ mod overview;
 mod page;
 mod progress;
 mod report;
+mod schema;
+mod sections;
 mod status;
 mod svg;
 mod tables;
@@ -38,6 +40,8 @@ pub(crate) use report::{
     Report, SelectionReport, SupportReport, TestedTree, TopologyTestsReport, TreeReport,
     UndeterminedEdge, VerdictReport,
 };
+pub(crate) use schema::schema_of_results;
+pub(crate) use sections::{Section, SectionSchema};
 pub(crate) use status::Tally;
 pub(crate) use svg::{Panel, Series, draw};
 pub(crate) use tables::{pairs, table};
