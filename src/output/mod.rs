@@ -42,7 +42,7 @@ pub(crate) use report::{
 };
 pub(crate) use schema::schema_of_results;
 pub(crate) use sections::{Section, SectionSchema};
-pub(crate) use status::Tally;
+pub(crate) use status::{Next, Tally};
 pub(crate) use svg::{Panel, Series, draw};
 pub(crate) use tables::{pairs, table};
 pub(crate) use tree_drawing::{Clade, Shape, TreeLook, draw_tree};
