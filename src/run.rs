@@ -1,6 +1,6 @@
 //! One run, from the analysis that is asked for to the last output file.
 
-use crate::error::{Error, Fault, Faults, Place, Result};
+use crate::error::{DONE, Error, Fault, Faults, Place, Result};
 use crate::input::STANDARD_INPUT;
 use crate::observer::{Event, Observer};
 use crate::panics::caught;
@@ -35,7 +35,8 @@ pub fn execute(analysis: &Analysis) -> Result<()> {
     match ended {
         Ok(()) => {
             let failure = record.failure.take();
-            record.close(plan).map_err(that_resumes)?;
+            let state = failure.as_ref().map_or(DONE, Error::state);
+            record.close(plan, state).map_err(that_resumes)?;
             failure.map_or(Ok(()), Err)
         }
         Err(error) => {

@@ -365,3 +365,91 @@ fn drawings_are_refused_with_every_reason() {
     scratch.succeed("draw t.nwk --root midpoint --quiet");
     scratch.run("draw t.nwk").assert_refused(&["t.nwk.mlsearch.tree.svg", "--redo"]);
 }
+
+/// The sections of given trees and of what was computed along a tree.
+#[test]
+fn pages_of_given_trees_have_their_sections() {
+    let scratch = Scratch::new();
+    scratch.write("t.nwk", "((A:1,B:2)x:1,(C:1,D:1):1,E:1);\n");
+    scratch.write("genes.nwk", "((A,B),(C,D),E);\n((A,C),(B,D),E);\n((A,C),(B,E),D);\n");
+    scratch.write("a.phy", "5 8\nA AAAA----\nB AAACCCCC\nC AACCCCCA\nD ACCCCCAA\nE CCCC----\n");
+    scratch.write("genes.part", "DNA, a = 1-4\nDNA, b = 5-8\n");
+    for (command, parts) in [
+        (
+            "concordance --tree t.nwk --gcf genes.nwk",
+            &["Concordance", "mean gene concordance", "▲"][..],
+        ),
+        ("compare genes.nwk", &["Distances between trees", "Robinson-Foulds", "topologies"][..]),
+        ("terrace --tree t.nwk -s a.phy -q genes.part", &["Terrace", "trees on the terrace"][..]),
+        (
+            "evaluate -s a.phy -m JC -t t.nwk --ancestral --mutmap",
+            &["Ancestral states", "Changes along branches", "inner nodes"][..],
+        ),
+    ] {
+        scratch.succeed(&format!("{command} -n run --quiet --redo"));
+        let page = read(&scratch, "run.mlsearch.html");
+        for part in parts {
+            assert!(page.contains(part), "{command}: {part}");
+        }
+    }
+}
+
+/// As PDF and PNG, of the size of the SVG; the text of the page of PDF, where a program is installed that reads it.
+#[test]
+fn drawings_are_pages_and_pictures() {
+    let scratch = Scratch::new();
+    scratch.write("t.nwk", "((Homo_sapiens:1,'Größe β':2)95:1,C:1,D:1);\n");
+    scratch.succeed("draw t.nwk --format svg,pdf,png --dpi 100 --italic --quiet");
+    scratch.succeed("draw t.nwk --format png --width 254 --dpi 50 -n wide --quiet");
+    assert_eq!(
+        scratch.files(),
+        [
+            "t.nwk",
+            "t.nwk.mlsearch.tree.pdf",
+            "t.nwk.mlsearch.tree.png",
+            "t.nwk.mlsearch.tree.svg",
+            "wide.mlsearch.tree.png",
+        ]
+    );
+    let svg = read(&scratch, "t.nwk.mlsearch.tree.svg");
+    let size = |name: &str| -> f64 {
+        let text = svg.split(&format!(" {name}=\"")).nth(1).expect("a size");
+        text.split("mm").next().expect("millimetres").parse().expect("a number")
+    };
+    let (width, height) = (size("width"), size("height"));
+    // The sizes of a PNG file are at its bytes 16 to 24.
+    let picture = |name: &str| {
+        let bytes = std::fs::read(scratch.path().join(name)).expect("a picture");
+        assert!(bytes.starts_with(b"\x89PNG\r\n"));
+        [16, 20].map(|at| u32::from_be_bytes(bytes[at..at + 4].try_into().expect("four bytes")))
+    };
+    let pixels = |mm: f64| (mm / 25.4 * 100.0).round() as u32;
+    let [across, down] = picture("t.nwk.mlsearch.tree.png");
+    assert_eq!(across, pixels(width));
+    assert!(down.abs_diff(pixels(height)) <= 1, "{down} pixels for {height} mm");
+    assert_eq!(picture("wide.mlsearch.tree.png")[0], 500);
+    let page = scratch.path().join("t.nwk.mlsearch.tree.pdf");
+    let Ok(read) = Command::new("pdftotext").arg(&page).arg("-").output() else {
+        eprintln!("skipped: pdftotext is not installed");
+        return;
+    };
+    assert!(read.status.success(), "{}", String::from_utf8_lossy(&read.stderr));
+    let text = String::from_utf8_lossy(&read.stdout);
+    for word in ["Homo_sapiens", "Größe β", "substitutions per site"] {
+        assert!(text.contains(word), "{word}: {text}");
+    }
+}
+
+#[test]
+fn pictures_are_refused_with_every_reason() {
+    let scratch = Scratch::new();
+    scratch.write("t.nwk", "((A:1,B:2):1,C:1,'人':1);\n");
+    scratch.run("draw t.nwk --dpi 100").assert_refused(&["--dpi", "--format png"]);
+    scratch.run("draw t.nwk --format png --dpi 1e5").assert_refused(&["--dpi 100000", "2400"]);
+    scratch.run("draw t.nwk --format gif").assert_refused(&["gif", "svg"]);
+    let large = "draw t.nwk --format svg,png --dpi 2400 --width 2000";
+    scratch.run(large).assert_refused(&["million pixels", "--dpi"]);
+    assert_eq!(scratch.files(), ["t.nwk"]);
+    let run = scratch.succeed("draw t.nwk --format pdf");
+    assert!(run.stderr.contains("lacks the letters 人"), "{}", run.stderr);
+}

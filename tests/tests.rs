@@ -116,6 +116,9 @@ mod faults;
 // The page of a run, also as a browser shows it.
 mod page;
 
+// The JSON Schema of the result file, and results of every kind of run that conform to it.
+mod schema;
+
 // README.md and the guides: their tables of options, models, output files and JSON fields are those of the program, their
 // commands run, and their links lead somewhere.
 mod readme;

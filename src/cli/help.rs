@@ -1,6 +1,6 @@
 //! Help: the words, the options of a word, and the guides (`mlsearch help WORD --guide`).
 
-use super::pages::{completions, write_manual};
+use super::pages::{completions, schema, write_manual};
 use crate::cli::flat;
 use crate::commands::{Group, Guide, WORDS, Word, find_word};
 use crate::error::Error;
@@ -154,6 +154,11 @@ pub(super) fn wanted(words: &[String]) -> Result<Option<String>, Error> {
         && matches!(option.as_str(), "--man" | "-man")
     {
         return write_manual(folder).map(Some);
+    }
+    if let [option] = rest
+        && matches!(option.as_str(), "--schema" | "-schema")
+    {
+        return Ok(Some(schema()));
     }
     let is_guide = |word: &&String| matches!(word.as_str(), "--guide" | "-guide");
     let named: Vec<&str> = rest.iter().filter(|word| !is_guide(word)).map(String::as_str).collect();

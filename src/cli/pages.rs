@@ -1,9 +1,10 @@
 //! What shells and `man` know of the program: completions (`mlsearch completions SHELL`) and pages of the manual
-//! (`mlsearch help --man DIR`).
+//! (`mlsearch help --man DIR`); and the schema of the JSON file (`mlsearch help --schema`).
 
 use crate::cli::flat;
 use crate::commands::{WORDS, Word};
 use crate::error::{Error, Result};
+use crate::output::schema_of_results;
 use crate::whole_file;
 use clap::{Command, ValueEnum};
 use clap_complete::{Shell, generate};
@@ -40,6 +41,11 @@ pub(super) fn completions(words: &[String]) -> Result<Option<String>> {
     let mut text = Vec::new();
     generate(shell, &mut program(), "mlsearch", &mut text);
     Ok(Some(String::from_utf8_lossy(&text).into_owned()))
+}
+
+/// The JSON Schema of the results of all words.
+pub(super) fn schema() -> String {
+    schema_of_results(WORDS.iter().flat_map(|word| word.sections).copied())
 }
 
 /// Writes a page of the manual for the program and for each word; returns what is said of it.

@@ -4,7 +4,7 @@
 use super::help::page;
 use crate::commands::{Analysis, Command, Word};
 use crate::error::Result;
-use crate::output::OutputKind;
+use crate::output::{OutputKind, Section};
 use crate::plan::{DataOptions, Facts, OutputArgs, Plan, Reading, RunArgs};
 use crate::run::execute;
 use crate::runtime::RunRecord;
@@ -12,11 +12,14 @@ use clap::{ArgMatches, Args, FromArgMatches};
 
 const TOY_FILE: OutputKind = OutputKind::new(999, "toy", "what the toy says");
 
+const TOY_SECTION: Section<Vec<String>> = Section::new("toy");
+
 const TOY: Word = Word {
     name: "toy",
     about: "says something",
     usage: "--says <TEXT>",
     outputs: &[TOY_FILE],
+    sections: &[TOY_SECTION.schema()],
     args: ToyArgs::augment_args,
     read,
     ..Word::BLANK
@@ -48,7 +51,7 @@ impl Command for Toy {
     }
 
     fn run(&self, _: &Plan, record: &mut RunRecord) -> Result<()> {
-        record.report.set_section("toy", &vec![&self.0]);
+        record.report.write_section(&TOY_SECTION, &vec![self.0.clone()]);
         record.write(TOY_FILE, &self.0)
     }
 }

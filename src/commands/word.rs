@@ -1,7 +1,7 @@
 //! [`Word`]: an analysis as a user calls it.
 
 use super::Analysis;
-use crate::output::OutputKind;
+use crate::output::{OutputKind, SectionSchema};
 use crate::plan::{Reading, Replaces};
 use clap::{ArgMatches, Command};
 
@@ -82,6 +82,8 @@ pub struct Word {
     pub preset: Option<(&'static str, &'static [&'static str])>,
     /// Every kind of file that it may write, besides those of every run.
     pub(crate) outputs: &'static [OutputKind],
+    /// Every section of the JSON file that only few analyses write.
+    pub(crate) sections: &'static [SectionSchema],
     /// What `--redo` removes.
     pub(crate) replaces: Replaces,
     /// It shares no options with other words.
@@ -105,6 +107,7 @@ impl Word {
         value: None,
         preset: None,
         outputs: &[],
+        sections: &[],
         replaces: Replaces::Own,
         has_own_options: false,
         args: |command| command,

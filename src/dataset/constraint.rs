@@ -23,7 +23,8 @@ pub(crate) fn read_constraint(
     let (num_taxa, num_splits) = (constraint.num_taxa(), constraint.num_splits());
     if num_splits == 0 {
         remarks.warnings.push(format!(
-            "{file}: the constraint tree has no inner branch, so it constrains nothing"
+            "{file}: the constraint tree has no inner branch, so it constrains nothing; give one \
+             with the branches that are wanted, or leave out the option"
         ));
         return Ok(None);
     }

@@ -45,7 +45,7 @@ pub(crate) fn remark(
 ) {
     if !report.gap_taxa.is_empty() {
         remarks.warnings.push(format!(
-            "taxa without any data, whose position in the tree is arbitrary: {}",
+            "taxa without any data, whose position in the tree is arbitrary: {}; leave them out",
             names(&report.gap_taxa)
         ));
     }
@@ -121,7 +121,7 @@ fn strangers(taxa: &Taxa, partitions: &[Partition]) -> Vec<String> {
                 .map_or("none".to_string(), |name| format!("only {}", abridged(name)));
             warnings.push(format!(
                 "partition '{}' shares fewer than 2 taxa with the others ({found}): the position of its taxa \
-                 among those of the others is arbitrary",
+                 among those of the others is arbitrary; add sequences that link it to them, or analyse it alone",
                 abridged(&partition.name)
             ));
         }

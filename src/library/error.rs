@@ -206,6 +206,9 @@ pub enum Error {
     },
 }
 
+/// The state of a run that has ended without an error.
+pub const DONE: &str = "done";
+
 /// Result with the program's [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -235,6 +238,15 @@ impl Error {
                 Error::Engine(format!("{reason}; {what}, repeat: {command}"))
             }
             other => other,
+        }
+    }
+
+    /// The word for how a run has ended, for scripts; see [`DONE`].
+    pub fn state(&self) -> &'static str {
+        match self.exit_code() {
+            1 => "failed",
+            2 => "refused",
+            _ => "interrupted",
         }
     }
 

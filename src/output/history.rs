@@ -11,7 +11,7 @@ const OTHER_STAGES: [&str; 2] = ["bootstrap", "model selection"];
 const NEXT_SEARCH: &str = "search from ";
 
 /// A log-likelihood that was reached.
-#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub(crate) struct ReachedReport {
     /// Seconds since the beginning of the run.
     pub seconds: f64,

@@ -114,7 +114,7 @@ fn push(text: &mut Vec<u8>, distance: f64) {
 }
 
 /// The distances of an alignment or of a file, as reported.
-#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub(crate) struct MatrixReport {
     /// What a distance is, with the models of the partitions.
     pub method: String,
@@ -143,7 +143,7 @@ pub(crate) struct MatrixReport {
 }
 
 /// A map of distances: near taxa are together.
-#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub(crate) struct DistanceMapReport {
     /// The taxa in the order of the rows.
     pub taxa: Vec<String>,
@@ -152,7 +152,7 @@ pub(crate) struct DistanceMapReport {
 }
 
 /// The distances of one partition.
-#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub(crate) struct PartitionMatrixReport {
     /// The number in the name of its file.
     pub number: usize,
@@ -164,7 +164,7 @@ pub(crate) struct PartitionMatrixReport {
 }
 
 /// A tree of distances.
-#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub(crate) struct MatrixTreeReport {
     /// How it was made.
     pub method: &'static str,

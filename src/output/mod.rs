@@ -12,6 +12,8 @@ mod overview;
 mod page;
 mod progress;
 mod report;
+mod schema;
+mod sections;
 mod status;
 mod svg;
 mod tables;
@@ -38,8 +40,11 @@ pub(crate) use report::{
     Report, SelectionReport, SupportReport, TestedTree, TopologyTestsReport, TreeReport,
     UndeterminedEdge, VerdictReport,
 };
-pub(crate) use status::Tally;
+pub(crate) use schema::schema_of_results;
+pub(crate) use sections::{Section, SectionSchema};
+pub(crate) use status::{Next, Tally};
 pub(crate) use svg::{Panel, Series, draw};
 pub(crate) use tables::{pairs, table};
 pub(crate) use tree_drawing::{Clade, Shape, TreeLook, draw_tree};
+pub(crate) use tree_drawing::{MISSING, pdf_of, png_of, unknown_letters};
 pub(crate) use tree_files::{TreeFormat, write_trees};

@@ -1,7 +1,7 @@
 //! What the JSON report says of the data so that one can look at them.
 
 /// The alignment at a glance.
-#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub(crate) struct OverviewReport {
     /// Share of characters that are undetermined.
     pub undetermined: f64,
@@ -23,7 +23,7 @@ pub(crate) struct OverviewReport {
 }
 
 /// The log-likelihood, or the rates of sites, along the alignment.
-#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub(crate) struct SiteProfileReport {
     /// Number of sites for each value.
     pub sites_per_value: usize,
@@ -32,7 +32,7 @@ pub(crate) struct SiteProfileReport {
 }
 
 /// A taxon with little data.
-#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub(crate) struct GappyTaxonReport {
     /// Its name.
     pub taxon: String,
@@ -41,7 +41,7 @@ pub(crate) struct GappyTaxonReport {
 }
 
 /// How often states occur in the data of a type.
-#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub(crate) struct CompositionReport {
     /// The type.
     pub data_type: &'static str,
@@ -54,7 +54,7 @@ pub(crate) struct CompositionReport {
 }
 
 /// How often states occur in a sequence.
-#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub(crate) struct TaxonCompositionReport {
     /// The taxon.
     pub taxon: String,
@@ -66,7 +66,7 @@ pub(crate) struct TaxonCompositionReport {
 
 /// A map of taxa by partitions, or by columns if there is one partition. Each has a digit: 0 where there are no data, 9 where
 /// nothing is missing.
-#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub(crate) struct MapReport {
     /// What stands beside each other: `partitions` or `columns`.
     pub columns: &'static str,

@@ -6,7 +6,7 @@
 //! lines that begin with [`RUN_MARKER`]: these have the command, the machine and the timings.
 
 use super::history::{History, ReachedReport};
-use super::status::{Status, Tally, format_elapsed};
+use super::status::{Next, Status, Tally, fit, format_elapsed};
 use crate::observer::{Advance, Event, Observer};
 use std::collections::VecDeque;
 use std::io::{IsTerminal, Write};
@@ -45,7 +45,9 @@ impl Progress {
     /// Shows progress on standard error and results on standard output. `quiet` leaves only warnings
     /// and results.
     pub(crate) fn on_terminal(quiet: bool) -> Self {
-        let live = std::io::stderr().is_terminal();
+        // A terminal that says it is dumb cannot clear a line.
+        let is_dumb = std::env::var_os("TERM").is_some_and(|name| name == "dumb");
+        let live = std::io::stderr().is_terminal() && !is_dumb;
         Self::new(Box::new(std::io::stderr()), Box::new(std::io::stdout()), live, quiet)
     }
 
@@ -158,12 +160,17 @@ impl Progress {
         self.start.elapsed()
     }
 
-    /// A stage begins; `then` names what follows it, for the estimate of the time.
+    /// A stage begins; `then` names what follows it at most, for the estimate of the time.
     pub(crate) fn stage(&mut self, name: &str, then: Option<&str>) {
+        self.stage_before(name, then.map_or(Next::Little, Next::AtMost));
+    }
+
+    /// A stage begins, and what follows it is known.
+    pub(crate) fn stage_before(&mut self, name: &str, next: Next) {
         self.end_stage();
         let now = Instant::now();
         self.stage = Some((name.to_string(), now));
-        self.board.screen().status.begin_stage(name, then, now);
+        self.board.screen().status.begin_stage(name, next, now);
         self.log.lines("", name);
     }
 
@@ -239,7 +246,7 @@ impl Observer for Progress {
     }
 
     fn advance(&mut self, advance: Advance) {
-        self.board.screen().status.advance(advance);
+        self.board.screen().status.advance(advance, Instant::now());
     }
 }
 
@@ -320,13 +327,18 @@ impl Screen {
         if self.quiet || self.ended {
             return;
         }
-        let Some(line) = self.status.line(now) else { return };
-        let line = format!("[{}] {line}", format_elapsed(now - self.start));
+        let time = format!("[{}] ", format_elapsed(now - self.start));
+        // A line that wraps could not be cleared. The last column is left for the cursor.
+        let room = match self.live {
+            false => usize::MAX,
+            true => terminal_size::terminal_size_of(std::io::stderr())
+                .map_or(DEFAULT_WIDTH, |(width, _)| usize::from(width.0))
+                .saturating_sub(1),
+        };
+        let Some(line) = self.status.line(now, room.saturating_sub(time.len())) else { return };
+        let line = time + &line;
         if self.live {
-            let width = terminal_size::terminal_size_of(std::io::stderr())
-                .map_or(DEFAULT_WIDTH, |(width, _)| usize::from(width.0));
-            // A line that wraps could not be cleared. The last column is left for the cursor.
-            let line: String = line.chars().take(width.saturating_sub(1)).collect();
+            let line = fit(&line, room).to_string();
             if self.line_open && line == self.last_live {
                 return;
             }
@@ -482,7 +494,7 @@ mod tests {
         let progress = Progress::new(shared.sink(), Shared::default().sink(), false, false);
         let mut screen = progress.board.screen();
         let start = screen.start;
-        screen.status.begin_stage("search", None, start);
+        screen.status.begin_stage("search", Next::Little, start);
         for seconds in [29, 30, 31, 59, 60] {
             screen.show_status(start + Duration::from_secs(seconds));
         }

@@ -5,14 +5,18 @@
 
 use super::history::ReachedReport;
 use super::overview::{OverviewReport, SiteProfileReport};
+use super::sections::{SCHEMA_VERSION, Section, one_or_many_schema};
+use schemars::JsonSchema;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use std::collections::BTreeMap;
 
 /// The whole report; fields are written in this order.
-#[derive(Debug, Clone, Default, serde::Serialize)]
+#[derive(Debug, Clone, Default, serde::Serialize, JsonSchema)]
 pub(crate) struct Report {
     /// Version of the program.
     pub version: String,
+    /// Version of the form of this file (`mlsearch help --schema`).
+    pub schema: u32,
     /// The command as typed.
     pub command: String,
     /// Seed of all random numbers except the resampling of columns.
@@ -27,6 +31,7 @@ pub(crate) struct Report {
     /// Canonical model string of each partition, with its parameters in braces; one plain string
     /// where there is one partition.
     #[serde(serialize_with = "one_or_many")]
+    #[schemars(schema_with = "one_or_many_schema")]
     pub model: Vec<String>,
     /// One entry per partition.
     pub partitions: Vec<PartitionReport>,
@@ -69,11 +74,12 @@ pub(crate) struct Report {
     /// How it was computed; does not change the result.
     pub run: RunReport,
     /// Wall time of the phases.
+    #[schemars(with = "BTreeMap<String, f64>")]
     pub timings: Timings,
 }
 
 /// The alignment as read.
-#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, JsonSchema)]
 pub(crate) struct AlignmentReport {
     /// Number of taxa.
     pub taxa: usize,
@@ -89,7 +95,7 @@ pub(crate) struct AlignmentReport {
 }
 
 /// One partition and its model.
-#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, JsonSchema)]
 pub(crate) struct PartitionReport {
     /// Its name.
     pub name: String,
@@ -114,7 +120,7 @@ pub(crate) struct PartitionReport {
 }
 
 /// The selection of a partition's model.
-#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, JsonSchema)]
 pub(crate) struct SelectionReport {
     /// The partition's name.
     pub partition: String,
@@ -133,7 +139,7 @@ pub(crate) struct SelectionReport {
 }
 
 /// A model that was compared with others.
-#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, JsonSchema)]
 pub(crate) struct CandidateReport {
     /// The model, as a user would type it.
     pub model: String,
@@ -154,7 +160,7 @@ pub(crate) struct CandidateReport {
 }
 
 /// One evaluated or found tree.
-#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, JsonSchema)]
 pub(crate) struct TreeReport {
     /// Where it came from: a start ("pars 1"), or a line of a file.
     pub source: String,
@@ -165,7 +171,7 @@ pub(crate) struct TreeReport {
 }
 
 /// Tests of the evaluated trees.
-#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, JsonSchema)]
 pub(crate) struct TopologyTestsReport {
     /// Number of RELL replicates, of each size.
     pub replicates: usize,
@@ -174,7 +180,7 @@ pub(crate) struct TopologyTestsReport {
 }
 
 /// An evaluated tree and what the tests say of it.
-#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, JsonSchema)]
 pub(crate) struct TestedTree {
     /// Number of the tree, from 1.
     pub tree: usize,
@@ -191,7 +197,7 @@ pub(crate) struct TestedTree {
 }
 
 /// What a test says of a tree.
-#[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize, JsonSchema)]
 pub(crate) struct VerdictReport {
     /// p-value, or share of the replicates (bp), or weight (elw).
     pub value: f64,
@@ -204,7 +210,7 @@ pub(crate) struct VerdictReport {
 
 /// How far different starting trees led to the same tree: after one round of the search from each or, if there were
 /// several searches, at their ends.
-#[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize, JsonSchema)]
 pub(crate) struct AgreementReport {
     /// Number of starting trees.
     pub starting_trees: usize,
@@ -227,7 +233,7 @@ pub(crate) struct AgreementReport {
 }
 
 /// Bootstrap replicates.
-#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, JsonSchema)]
 pub(crate) struct BootstrapReport {
     /// How many.
     pub replicates: usize,
@@ -245,7 +251,7 @@ pub(crate) struct BootstrapReport {
 }
 
 /// Tests of whether there are enough replicates.
-#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, JsonSchema)]
 pub(crate) struct BootstoppingReport {
     /// The rule: autoMRE, autoMR or autoFC.
     pub rule: &'static str,
@@ -260,7 +266,7 @@ pub(crate) struct BootstoppingReport {
 }
 
 /// One test of whether there are enough replicates.
-#[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize, JsonSchema)]
 pub(crate) struct BootstopTestReport {
     /// Number of replicates.
     pub replicates: usize,
@@ -271,7 +277,7 @@ pub(crate) struct BootstopTestReport {
 }
 
 /// Support of the inner branches of a tree.
-#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, JsonSchema)]
 pub(crate) struct SupportReport {
     /// The tree with the values, rounded, as labels.
     pub tree: String,
@@ -285,7 +291,7 @@ pub(crate) struct SupportReport {
 }
 
 /// Support of one branch.
-#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, JsonSchema)]
 pub(crate) struct BranchSupportReport {
     /// SH-aLRT (percent).
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -317,7 +323,7 @@ pub(crate) struct BranchSupportReport {
 }
 
 /// Ancestral states of a tree.
-#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, JsonSchema)]
 pub(crate) struct AncestralReport {
     /// The tree with the names of its inner nodes.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -331,7 +337,7 @@ pub(crate) struct AncestralReport {
 }
 
 /// An inner node.
-#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, JsonSchema)]
 pub(crate) struct AncestralNodeReport {
     /// Its name in the tree.
     pub name: String,
@@ -340,7 +346,7 @@ pub(crate) struct AncestralNodeReport {
 }
 
 /// Changes along a branch.
-#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, JsonSchema)]
 pub(crate) struct BranchChangesReport {
     /// The inner node at its upper end.
     pub from: String,
@@ -353,7 +359,7 @@ pub(crate) struct BranchChangesReport {
 }
 
 /// An edge that lies on no partition's tree, given by the taxa on its smaller side.
-#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, JsonSchema)]
 pub(crate) struct UndeterminedEdge {
     /// The taxa on the smaller side.
     pub taxa: Vec<String>,
@@ -362,7 +368,7 @@ pub(crate) struct UndeterminedEdge {
 }
 
 /// How the result was computed.
-#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, JsonSchema)]
 pub(crate) struct RunReport {
     /// Number of threads used.
     pub threads: usize,
@@ -421,6 +427,7 @@ impl Report {
     pub(crate) fn new(command: &str, seed: u64) -> Self {
         Report {
             version: env!("CARGO_PKG_VERSION").to_string(),
+            schema: SCHEMA_VERSION,
             command: command.to_string(),
             seed,
             ..Report::default()
@@ -428,6 +435,15 @@ impl Report {
     }
 
     /// Adds a section of an analysis.
+    pub(crate) fn write_section<T: Serialize + JsonSchema>(
+        &mut self,
+        section: &Section<T>,
+        value: &T,
+    ) {
+        self.set_section(section.name, value);
+    }
+
+    /// Adds a section whose form the schema does not promise.
     pub(crate) fn set_section(&mut self, name: &'static str, value: &impl Serialize) {
         self.sections.push((name, pretty(value)));
     }
@@ -498,7 +514,8 @@ mod tests {
     #[test]
     fn the_section_of_an_analysis_is_indented_like_a_field() {
         let mut report = Report::new("", 1);
-        report.set_section("toy", &BTreeMap::from([("text", "a\n\"b\""), ("other", "c")]));
+        let toy: Section<BTreeMap<&str, &str>> = Section::new("toy");
+        report.write_section(&toy, &BTreeMap::from([("text", "a\n\"b\""), ("other", "c")]));
         let text = report.to_json();
         let lines = "\n  \"toy\": {\n    \"other\": \"c\",\n    \"text\": \"a\\n\\\"b\\\"\"\n  },\n  \"undetermined_edges\": []";
         assert!(text.contains(lines), "{text}");

@@ -6,6 +6,7 @@
 
 use crate::observer::Advance;
 use std::time::{Duration, Instant};
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Share of the work below which the time left is not estimated.
 const MIN_SHARE: f64 = 0.05;
@@ -18,6 +19,8 @@ pub(super) struct Status {
     stage: Option<RunStage>,
     phase: Option<String>,
     advance: Advance,
+    /// When the share of the whole was last told.
+    advanced: Option<Instant>,
     best_lnl: Option<f64>,
     tally: Option<Tally>,
 }
@@ -44,14 +47,39 @@ struct RunStage {
     name: String,
     since: Instant,
     then: Option<String>,
+    /// Times its own work that follow; none if that is not known.
+    rest: Option<f64>,
+    /// The time left is told with what follows.
+    of_both: bool,
+}
+
+/// What follows a stage.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) enum Next<'n> {
+    /// Little.
+    #[default]
+    Little,
+    /// This, whose time is not known before: what is left of the stage would be taken for what is left of the run.
+    Unknown(&'n str),
+    /// At most this, which may also end early: the time left is that of the stage.
+    AtMost(&'n str),
+    /// This, which takes so many times as long as the stage: the time left is that of both.
+    Known(&'n str, f64),
 }
 
 impl Status {
-    /// A stage begins; `then` says what follows it.
-    pub(super) fn begin_stage(&mut self, name: &str, then: Option<&str>, now: Instant) {
-        let then = then.map(String::from);
+    /// A stage begins.
+    pub(super) fn begin_stage(&mut self, name: &str, next: Next, now: Instant) {
+        let (then, rest) = match next {
+            Next::Little => (None, Some(0.0)),
+            Next::Unknown(name) => (Some(name), None),
+            Next::AtMost(name) => (Some(name), Some(0.0)),
+            Next::Known(name, times) => (Some(name), Some(times)),
+        };
+        let (name, then) = (name.to_string(), then.map(String::from));
+        let of_both = matches!(next, Next::Known(..));
         *self = Status {
-            stage: Some(RunStage { name: name.to_string(), since: now, then }),
+            stage: Some(RunStage { name, since: now, then, rest, of_both }),
             ..Status::default()
         };
     }
@@ -68,7 +96,10 @@ impl Status {
     }
 
     /// The run has come so far.
-    pub(super) fn advance(&mut self, advance: Advance) {
+    pub(super) fn advance(&mut self, advance: Advance, now: Instant) {
+        if advance.whole != self.advance.whole {
+            self.advanced = Some(now);
+        }
         self.advance = advance;
     }
 
@@ -78,8 +109,9 @@ impl Status {
         self.tally = Some(tally);
     }
 
-    /// The line, without the time that has passed; `None` before the first stage.
-    pub(super) fn line(&self, now: Instant) -> Option<String> {
+    /// The line, without the time that has passed, in so many columns; `None` before the first stage. Where there is little room,
+    /// what follows the stage is left out, and then the log-likelihood: the time left is looked for.
+    pub(super) fn line(&self, now: Instant, room: usize) -> Option<String> {
         let stage = self.stage.as_ref()?;
         if let Some(tally) = &self.tally {
             return Some(self.line_of_many(tally, stage, now));
@@ -95,16 +127,19 @@ impl Status {
         if let Some(share) = self.advance.phase {
             line.push_str(&format!(", {:.0} %", (100.0 * share).floor()));
         }
-        if let Some(lnl) = self.best_lnl {
-            line.push_str(&format!(" · best lnL {}", with_commas(lnl)));
-        }
-        if let Some(left) = self.time_left(stage, now) {
-            line.push_str(&format!(" · {}", about(left)));
-            if let Some(then) = &stage.then {
-                line.push_str(&format!(", then {then}"));
-            }
-        }
-        Some(line)
+        let lnl = self.best_lnl.map(|lnl| format!(" · best lnL {}", with_commas(lnl)));
+        let lnl = lnl.unwrap_or_default();
+        let left = self.time_left(stage, now).map(|left| format!(" · {}", about(left)));
+        let then = match (&left, &stage.then) {
+            (Some(_), Some(then)) if stage.of_both => format!(", with {then}"),
+            (Some(_), Some(then)) => format!(", then {then}"),
+            (None, Some(then)) if stage.rest.is_none() => format!(", then {then}"),
+            _ => String::new(),
+        };
+        let left = left.unwrap_or_default();
+        let forms = [format!("{line}{lnl}{left}{then}"), format!("{line}{lnl}{left}")];
+        let shortest = format!("{line}{left}");
+        Some(forms.into_iter().find(|form| form.width() <= room).unwrap_or(shortest))
     }
 
     fn line_of_many(&self, tally: &Tally, stage: &RunStage, now: Instant) -> String {
@@ -125,12 +160,31 @@ impl Status {
         line
     }
 
-    /// Time that the rest of the stage will take, at the speed of the part that is done.
+    /// Time that the rest of the stage and what is known to follow will take, at the speed of the part that is done.
     fn time_left(&self, stage: &RunStage, now: Instant) -> Option<Duration> {
+        let rest = stage.rest?;
         let share = self.advance.whole.filter(|share| (MIN_SHARE..1.0).contains(share))?;
         let elapsed = now.saturating_duration_since(stage.since);
-        (elapsed >= MIN_ELAPSED).then(|| elapsed.mul_f64((1.0 - share) / share))
+        // At the speed until the share was told. Until it is told again, the time left becomes less, but does not end.
+        let told =
+            self.advanced.map_or(elapsed, |told| told.saturating_duration_since(stage.since));
+        let then = told.mul_f64((1.0 - share + rest) / share);
+        let left = (told + then).saturating_sub(elapsed).max(then / 4);
+        (elapsed >= MIN_ELAPSED).then_some(left)
     }
+}
+
+/// As much of a line as fits into so many columns of a terminal: some letters take two, some none.
+pub(super) fn fit(line: &str, columns: usize) -> &str {
+    if line.width() <= columns {
+        return line;
+    }
+    let mut width = 0;
+    let end = line.char_indices().find(|(_, letter)| {
+        width += letter.width().unwrap_or(0);
+        width > columns
+    });
+    &line[..end.map_or(line.len(), |(at, _)| at)]
 }
 
 /// `1 204`
@@ -193,32 +247,59 @@ mod tests {
         let start = Instant::now();
         let after = |seconds| start + Duration::from_secs(seconds);
         let mut status = Status::default();
-        assert_eq!(status.line(start), None);
-        status.begin_stage("search", Some("100 replicates"), start);
-        assert_eq!(status.line(start).unwrap(), "search");
+        assert_eq!(status.line(start, 200), None);
+        status.begin_stage("search", Next::AtMost("100 replicates"), start);
+        assert_eq!(status.line(start, 200).unwrap(), "search");
         status.begin_phase("fast SPR, starting tree 2");
-        status.advance(Advance { phase: Some(0.618), whole: Some(0.1), pieces: None });
+        let advance = Advance { phase: Some(0.618), whole: Some(0.1), pieces: None };
+        status.advance(advance, after(40));
         status.reach(-197_592.84);
         status.reach(-197_600.0);
         assert_eq!(
-            status.line(after(40)).unwrap(),
+            status.line(after(40), 200).unwrap(),
             "fast SPR, starting tree 2, 61 % · best lnL -197,592.8 · about 6 min left, then 100 replicates"
         );
-        status.begin_stage("bootstrap", None, after(50));
-        status.advance(Advance {
-            phase: None,
-            whole: Some(0.07),
-            pieces: Some(("replicate", 7, 100)),
-        });
-        assert_eq!(status.line(after(56)).unwrap(), "replicate 8 of 100 · about 80 s left");
-        assert_eq!(status.line(after(52)).unwrap(), "replicate 8 of 100");
+        status.begin_stage("bootstrap", Next::Little, after(50));
+        let pieces = Some(("replicate", 7, 100));
+        status.advance(Advance { phase: None, whole: Some(0.07), pieces }, after(56));
+        assert_eq!(status.line(after(56), 200).unwrap(), "replicate 8 of 100 · about 80 s left");
+        assert_eq!(status.line(after(52), 200).unwrap(), "replicate 8 of 100");
+    }
+
+    #[test]
+    fn the_time_left_is_that_of_the_run_or_is_not_told() {
+        let start = Instant::now();
+        let after = |seconds| start + Duration::from_secs(seconds);
+        let mut status = Status::default();
+        let third = Advance { phase: None, whole: Some(0.3), pieces: Some(("tree", 1, 3)) };
+        status.begin_stage("starting trees", Next::Unknown("the search"), start);
+        status.advance(third, after(6));
+        assert_eq!(status.line(after(6), 200).unwrap(), "tree 2 of 3, then the search");
+        status.begin_stage("search", Next::Known("10 replicates", 2.0), start);
+        status.advance(third, after(6));
+        // 6 s for 0.3 are 20 s for the search and 40 s for what follows.
+        assert_eq!(
+            status.line(after(6), 200).unwrap(),
+            "tree 2 of 3 · about 60 s left, with 10 replicates"
+        );
+    }
+
+    #[test]
+    fn lines_are_cut_by_columns() {
+        assert_eq!(
+            [fit("abc", 3), fit("abcd", 3), fit("", 0), fit("a", 0)],
+            ["abc", "abc", "", ""]
+        );
+        // Letters of two columns, and a mark of none.
+        assert_eq!([fit("人猿星", 5), fit("人猿", 4)], ["人猿", "人猿"]);
+        assert_eq!(fit("e\u{301}a", 1), "e\u{301}");
     }
 
     #[test]
     fn of_many_the_line_says_how_many_and_how_fast() {
         let start = Instant::now();
         let mut status = Status::default();
-        status.begin_stage("genes", None, start);
+        status.begin_stage("genes", Next::Little, start);
         let tally = Tally {
             noun: "genes",
             done: 1204,
@@ -228,10 +309,10 @@ mod tests {
             share: 0.6,
         };
         status.count(tally);
-        let line = status.line(start + Duration::from_secs(2000)).unwrap();
+        let line = status.line(start + Duration::from_secs(2000), 200).unwrap();
         assert_eq!(line, "1 204 of 2 000 genes · 0.6 genes/s · about 22 min left · 3 with remarks");
         status.count(Tally { done: 4, with_remarks: 0, share: 0.0, ..tally });
-        assert_eq!(status.line(start).unwrap(), "4 of 2 000 genes");
+        assert_eq!(status.line(start, 200).unwrap(), "4 of 2 000 genes");
     }
 
     #[test]

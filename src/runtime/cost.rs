@@ -99,7 +99,7 @@ impl Cost {
 
     /// Work of a search and of what follows it, in proportion to that of other data.
     pub(crate) fn search_work(&self, num_taxa: usize) -> f64 {
-        self.sweep as f64 * sweeps_of_search(num_taxa)
+        self.sweep as f64 * sweeps_of_search(SearchEffort::Normal, num_taxa)
     }
 
     /// Bytes that all jobs at a time share, beyond what the program already takes.
@@ -121,14 +121,7 @@ impl Calibration {
     /// Seconds of processor time that a search takes. Fitted to default and `--fast` searches of 80 published alignments
     /// of 20 to 378 taxa, of which nine in ten took from half to twice as long.
     pub(crate) fn search_seconds(&self, effort: SearchEffort, num_taxa: usize) -> f64 {
-        let normal = sweeps_of_search(num_taxa);
-        self.seconds
-            * match effort {
-                SearchEffort::Fast => 56.0,
-                SearchEffort::Normal => normal,
-                // 3.9 times as long in the median of those alignments.
-                SearchEffort::Thorough => 4.0 * normal,
-            }
+        self.seconds * sweeps_of_search(effort, num_taxa)
     }
 
     /// The same under a profile mixture, after a search with one class: 33 sweeps of all classes on 140 proteins.
@@ -146,9 +139,15 @@ impl Calibration {
     }
 }
 
-/// How many sweeps over all branches take as long as a default search.
-fn sweeps_of_search(num_taxa: usize) -> f64 {
-    116.0 + 0.18 * num_taxa as f64
+/// How many sweeps over all branches take as long as a search.
+pub(crate) fn sweeps_of_search(effort: SearchEffort, num_taxa: usize) -> f64 {
+    let normal = 116.0 + 0.18 * num_taxa as f64;
+    match effort {
+        SearchEffort::Fast => 56.0,
+        SearchEffort::Normal => normal,
+        // 3.9 times as long in the median of those alignments.
+        SearchEffort::Thorough => 4.0 * normal,
+    }
 }
 
 /// `1.5 GiB`

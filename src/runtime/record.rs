@@ -302,6 +302,7 @@ impl RunRecord {
             Error::Interrupted { .. } => self.progress.detail_about_run(&error.to_string()),
             _ => self.progress.detail_about_run(&format!("failed: {error}")),
         }
+        self.progress.detail_about_run(&format!("state: {}", error.state()));
         if error.exit_code() == 2 {
             if let Some(checkpoint) = self.checkpoint.take().filter(Checkpoint::is_new) {
                 // That it cannot be removed is less important than the refusal.
@@ -324,11 +325,11 @@ impl RunRecord {
         }
     }
 
-    /// Writes the report, lists the files that were written, and ends the log.
+    /// Writes the report, lists the files that were written, and ends the log with the state in which the run has ended.
     ///
     /// # Errors
     /// A file that cannot be written, the log among them.
-    pub(crate) fn close(mut self, plan: &Plan) -> Result<()> {
+    pub(crate) fn close(mut self, plan: &Plan, state: &str) -> Result<()> {
         interrupt::run_is_ending();
         let kinds = &plan.facts.outputs;
         self.report.warnings = self.progress.warnings().to_vec();
@@ -361,6 +362,7 @@ impl RunRecord {
             self.progress.result_about_run(&pairs("Files", &rows));
             self.progress.about_run(&format!("Time: {elapsed:.1} s"));
         }
+        self.progress.detail_about_run(&format!("state: {state}"));
         if let Some(source) = self.progress.log_error() {
             let path = self.files.path(LOG).display().to_string();
             return Err(Error::Io { path, source, writing: true });

@@ -12,7 +12,7 @@ use crate::likelihood::select::why_slow;
 use crate::likelihood::{BrlenLinkage, Evaluator};
 use crate::model::Model;
 use crate::observer::{Event, Observer};
-use crate::output::{AlignmentReport, table};
+use crate::output::{AlignmentReport, Next, table};
 use crate::parsimony::ParsimonyData;
 use crate::partition::Partition;
 use crate::plan::{IdenticalSequences, Plan};
@@ -141,6 +141,11 @@ impl<'a> Session<'a> {
     /// Begins a stage of the run.
     pub(crate) fn stage(&mut self, name: &str) {
         self.record.progress.stage(name, None);
+    }
+
+    /// The same, before what takes longer, if that is named.
+    pub(crate) fn stage_before(&mut self, name: &str, then: Option<&str>) {
+        self.record.progress.stage_before(name, then.map_or(Next::Little, Next::Unknown));
     }
 
     /// Reports an event.

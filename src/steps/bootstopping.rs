@@ -63,7 +63,7 @@ impl<'a> Bootstopping<'a> {
         if !converged {
             let all = tests.last().map_or(0, |test| test.replicates);
             record.progress.event(&Event::Warning(match all {
-                0 => format!("{name}: with fewer than {STEP} replicates it is not known if they are enough"),
+                0 => format!("{name}: with fewer than {STEP} replicates it is not known if they are enough; make {STEP} or more"),
                 _ => format!("{name}: {all} replicates are not enough for stable support values; make more of them"),
             }));
         }

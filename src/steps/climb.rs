@@ -11,6 +11,7 @@ use crate::likelihood::{BrlenLinkage, Evaluator};
 use crate::model::Model;
 use crate::observer::{Event, Observer};
 use crate::optimize::OptimizeOptions;
+use crate::output::Next;
 use crate::parsimony::ParsimonyData;
 use crate::partition::Partition;
 use crate::plan::TreeSource;
@@ -19,18 +20,18 @@ use crate::search::schedule::LAST_EPSILON;
 use crate::search::{Search, SearchEffort, SearchHistory, SearchOptions, SearchState, settle};
 use crate::tree::Tree;
 
-/// Searches from every starting tree, and delivers what was found; `then` is what comes after it, if that takes long.
+/// Searches from every starting tree, and delivers what was found; `next` is what comes after it.
 ///
 /// # Errors
 /// A column with likelihood 0, or a file that cannot be written.
-pub(crate) fn search_all(session: &mut Session, then: Option<&str>) -> Result<Vec<Outcome>> {
-    let starts = make_starts(session, StartLengths::FromParsimony)?;
+pub(crate) fn search_all(session: &mut Session, next: Next) -> Result<Vec<Outcome>> {
+    let starts = make_starts(session, StartLengths::FromParsimony, Some("the search"))?;
     let contradicted = compare_with_free(session).is_some_and(|found| found.is_strong());
     // By default all starting trees serve one search, which continues from the best; if trees were given, a
     // search starts from each of them.
     let screened = session.setup.plan.search.trees == [TreeSource::Auto];
     let num_searches = if screened { 1 } else { starts.len() };
-    session.record.progress.stage("search", then);
+    session.record.progress.stage_before("search", next);
     let setup = &session.setup;
     let searches = setup.jobs("search", num_searches);
     let outcomes = session.record.run_jobs(&searches, |job| {

@@ -8,12 +8,15 @@ use crate::bootstrap::{
     Around, GeneConcordance, SiteConcordance, SiteQuartets, SupportKind, gene_concordance,
 };
 use crate::error::Result;
-use crate::output::OutputKind;
+use crate::output::{OutputKind, Section};
 use crate::plan::Plan;
 use crate::runtime::{RunRecord, with_threads};
 use crate::taxa::Taxa;
 use crate::tree::{Drawn, EdgeId, Multifurcating, Tree, format_brlen, quote};
 use std::collections::BTreeMap;
+
+/// The section of the JSON file.
+pub(crate) const CONCORDANCE_SECTION: Section<Vec<ConcordanceReport>> = Section::new("concordance");
 
 /// Numbers of gene trees and sites that agree with the branches of a tree.
 pub(crate) const CONCORDANCE: OutputKind =
@@ -108,7 +111,7 @@ pub(crate) fn deliver_concordance(
         reports.push(report);
     }
     if !reports.is_empty() {
-        record.report.set_section("concordance", &reports);
+        record.report.write_section(&CONCORDANCE_SECTION, &reports);
     }
     record.write(CONCORDANCE, &text)
 }

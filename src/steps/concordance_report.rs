@@ -1,8 +1,8 @@
 //! The section of the JSON report.
 
 /// What gene trees and sites have in the place of a branch AB|CD, in the order of `support.branches`.
-#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
-pub(super) struct ConcordanceReport {
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, schemars::JsonSchema)]
+pub(crate) struct ConcordanceReport {
     /// The taxa on the smaller side of the branch.
     pub taxa: Vec<String>,
     /// Length of the branch, if the tree has lengths.
@@ -16,8 +16,8 @@ pub(super) struct ConcordanceReport {
 }
 
 /// Numbers of gene trees with taxa in all four clades around a branch.
-#[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize)]
-pub(super) struct GeneCounts {
+#[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize, schemars::JsonSchema)]
+pub(crate) struct GeneCounts {
     /// Those that have AB|CD.
     pub concordant: u32,
     /// Those that have AC|BD, and those that have AD|BC.
@@ -27,8 +27,8 @@ pub(super) struct GeneCounts {
 }
 
 /// Means over the quartets of taxa around a branch.
-#[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize)]
-pub(super) struct SiteMeans {
+#[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize, schemars::JsonSchema)]
+pub(crate) struct SiteMeans {
     /// Number of quartets that any site resolves.
     pub quartets: u32,
     /// Percentages of the sites for AB|CD, AC|BD and AD|BC.

@@ -26,21 +26,26 @@ const MAX_SHOWN: usize = 10;
 /// # Errors
 /// [`crate::error::Error::Usage`] as of sharing out the resources anew.
 pub(crate) fn select_models(session: Session) -> Result<Session> {
-    select_models_for(session, None)
+    selected(session, None, Some("the analysis"))
 }
 
 /// The same with another sample size than the number of sites of each partition.
 ///
 /// # Errors
 /// As of [`select_models`].
-pub(crate) fn select_models_for(
-    mut session: Session,
+pub(crate) fn select_models_for(session: Session, sample_size: Option<usize>) -> Result<Session> {
+    selected(session, sample_size, None)
+}
+
+fn selected<'s>(
+    mut session: Session<'s>,
     sample_size: Option<usize>,
-) -> Result<Session> {
+    then: Option<&str>,
+) -> Result<Session<'s>> {
     if session.setup.loaded.candidates.iter().all(Option::is_none) {
         return Ok(session);
     }
-    session.stage("model selection");
+    session.stage_before("model selection", then);
     let (tree, which) = first_tree(session.setup.plan, &session.setup.loaded);
     let criterion = session.setup.plan.data.auto_criterion.unwrap_or_default();
     let of_all = if sample_size.is_some() { " of all partitions" } else { "" };

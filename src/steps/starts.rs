@@ -49,11 +49,15 @@ pub(crate) enum StartLengths {
     FromParsimony,
 }
 
-/// All starting trees, in the order of the command line.
+/// All starting trees, in the order of the command line; `then` is what comes after them, if that takes longer.
 ///
 /// # Errors
 /// None so far; jobs may fail.
-pub(crate) fn make_starts(session: &mut Session, lengths: StartLengths) -> Result<Vec<StartTree>> {
+pub(crate) fn make_starts(
+    session: &mut Session,
+    lengths: StartLengths,
+    then: Option<&str>,
+) -> Result<Vec<StartTree>> {
     let recipes = keep_to_bounds(session);
     let from_parsimony = lengths == StartLengths::FromParsimony;
     let needs_data = recipes.iter().any(|recipe| match recipe {
@@ -78,7 +82,7 @@ pub(crate) fn make_starts(session: &mut Session, lengths: StartLengths) -> Resul
         })
         .collect();
     check_usual_place(&kinds, session.setup.num_reduced_taxa(), &folder_of(session.setup.plan))?;
-    session.stage("starting trees");
+    session.stage_before("starting trees", then);
     let setup = &session.setup;
     let partitions = setup.reduced(&setup.loaded.partitions);
     let data = setup.parsimony_data(&partitions);

@@ -11,10 +11,14 @@ use super::support::{BranchSupport, SUPPORT, deliver_support};
 use super::{Outcome, best_of, tested_trees};
 use crate::dataset::Loaded;
 use crate::error::Result;
+use crate::output::Next;
 use crate::plan::{
     Facts, IdenticalSequences, LEAST_TAXA_OF_REPLICATES, MemoryPlan, Needs, Plan, Workload,
 };
-use crate::runtime::{Session, with_threads};
+use crate::runtime::{Session, Setup, sweeps_of_search, with_threads};
+
+/// A search with n threads takes 1/n to this power of the time of one: 0.6 to 0.7 with two.
+const THREADS_OF_A_SEARCH: f64 = 0.6;
 
 /// What such a search says of itself; replicates follow it, or do not.
 pub(crate) fn facts_of_search(plan: &Plan, replicates: bool) -> Facts {
@@ -64,6 +68,16 @@ impl Found {
     }
 }
 
+/// How many times as long as the search the replicates take: these have a thread each, of which a search makes less.
+fn times_of_search(setup: &Setup) -> f64 {
+    let Plan { search, bootstrap, .. } = setup.plan;
+    let num_taxa = setup.num_reduced_taxa();
+    let threads = setup.resources.threads() as f64;
+    let one = sweeps_of_search(search.effort.lower(), num_taxa)
+        / sweeps_of_search(search.effort, num_taxa);
+    one * bootstrap.replicates as f64 / libm::pow(threads, 1.0 - THREADS_OF_A_SEARCH)
+}
+
 /// Searches from every starting tree, tests the branches of the best tree and reconstructs its ancestral states if that is
 /// asked for; with `replicates` these begin with the models of the best tree, whose support is mapped. All results are delivered.
 ///
@@ -71,8 +85,14 @@ impl Found {
 /// A column with likelihood 0, or a file that cannot be written.
 pub(crate) fn search_whole(session: &mut Session, replicates: bool) -> Result<Found> {
     site_rates::check(&session.setup)?;
-    let then = replicates.then(|| session.setup.plan.bootstrap.describe());
-    let outcomes = search_all(session, then.as_deref())?;
+    let described = session.setup.plan.bootstrap.describe();
+    let next = match replicates {
+        false => Next::Little,
+        // How many are enough is not known before.
+        true if session.setup.plan.bootstrap.bootstop.is_some() => Next::AtMost(&described),
+        true => Next::Known(&described, times_of_search(&session.setup)),
+    };
+    let outcomes = search_all(session, next)?;
     let best = &outcomes[best_of(&outcomes)];
     let mut support = support_by_likelihood(session, best)?;
     if replicates {

@@ -1,5 +1,6 @@
 //! The options of `compare`.
 
+use super::report::SECTION;
 use super::run::Compare;
 use super::run::RF_DISTANCES;
 use crate::commands::{Analysis, Group, Word, guide};
@@ -19,6 +20,7 @@ pub(crate) const WORD: Word = Word {
     flat: "rfdist",
     value: Some("many_trees"),
     outputs: &[RF_DISTANCES],
+    sections: &[SECTION.schema()],
     args: CompareArgs::augment_args,
     read,
     ..Word::BLANK

@@ -1,7 +1,12 @@
 //! The section of the JSON report.
 
+use crate::output::Section;
+
+/// Its section of the JSON file.
+pub(super) const SECTION: Section<DistanceReport> = Section::new("rf_distances");
+
 /// Distances between pairs of trees.
-#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub(super) struct DistanceReport {
     /// Number of trees.
     pub trees: usize,
@@ -21,7 +26,7 @@ pub(super) struct DistanceReport {
 }
 
 /// A distance over all pairs of trees.
-#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub(super) struct MetricReport {
     /// Its name.
     pub metric: &'static str,

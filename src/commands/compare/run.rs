@@ -1,6 +1,6 @@
 //! `--rfdist`: distances between all trees of a file, or between those of two files.
 
-use super::report::{DistanceReport, MetricReport};
+use super::report::{DistanceReport, MetricReport, SECTION};
 use crate::commands::Command;
 use crate::dataset::{Lengths, read_forest, read_more};
 use crate::error::{Error, Place, Result};
@@ -102,7 +102,7 @@ fn compare(plan: &Plan, options: &Compare, record: &mut RunRecord) -> Result<()>
         text.push_str(&format!("{}\n", relative.unwrap_or_default()));
     }
     record.progress.result(&text);
-    record.report.set_section("rf_distances", &found);
+    record.report.write_section(&SECTION, &found);
     Ok(())
 }
 

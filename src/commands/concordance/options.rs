@@ -3,7 +3,7 @@
 use super::run::Concordance;
 use crate::commands::{Analysis, Group, Word, guide};
 use crate::plan::{DataArgs, DataOptions, ModelIs, OutputArgs, Reading, RunArgs};
-use crate::steps::concordance::CONCORDANCE;
+use crate::steps::concordance::{CONCORDANCE, CONCORDANCE_SECTION};
 use crate::steps::options::read_quartets;
 use crate::steps::support::SUPPORT;
 use clap::{ArgMatches, Args, FromArgMatches};
@@ -17,6 +17,7 @@ pub(crate) const WORD: Word = Word {
     usage: "--tree <FILE> --gcf <FILE>",
     guide: guide!("concordance"),
     outputs: &[SUPPORT, CONCORDANCE],
+    sections: &[CONCORDANCE_SECTION.schema()],
     args: ConcordanceArgs::augment_args,
     read,
     ..Word::BLANK

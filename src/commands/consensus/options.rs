@@ -2,6 +2,7 @@
 
 use super::run::CONSENSUS_TREE;
 use super::run::Consensus;
+use super::run::SECTION;
 use crate::bootstrap::SupportKind;
 use crate::commands::{Analysis, Group, Word, guide};
 use crate::plan::{
@@ -23,6 +24,7 @@ pub(crate) const WORD: Word = Word {
     flat: "consense",
     value: Some("rule"),
     outputs: &[CONSENSUS_TREE],
+    sections: &[SECTION.schema()],
     args: ConsensusArgs::augment_args,
     read,
     ..Word::BLANK

@@ -5,12 +5,15 @@ use crate::commands::Command;
 use crate::dataset::{Lengths, find_root, read_forest};
 use crate::error::{Error, Result};
 use crate::observer::{Event, Observer};
-use crate::output::OutputKind;
+use crate::output::{OutputKind, Section};
 use crate::plan::{Facts, Plan};
 use crate::runtime::{RunRecord, with_threads};
 use crate::steps::{BranchSupport, report_support};
 use crate::tree::{ConsensusRule, ConsensusTree, Split, consensus};
 use std::path::{Path, PathBuf};
+
+/// Its section of the JSON file.
+pub(super) const SECTION: Section<String> = Section::new("consensus_tree");
 
 /// The consensus tree.
 pub(crate) const CONSENSUS_TREE: OutputKind =
@@ -81,7 +84,7 @@ fn find_consensus(
         let support = with_threads(plan, || support_of(&tree, &splits, &plan.support.kinds));
         report_support(drawing, &support, &taxa, root.as_ref(), record)
     };
-    record.report.set_section("consensus_tree", &newick);
+    record.report.write_section(&SECTION, &newick);
     record.write(CONSENSUS_TREE, &(newick + "\n"))
 }
 

@@ -6,6 +6,7 @@ use super::matrix::{
     PARTITION_DISTANCES_GZ, PARTITION_DISTANCES_NPY,
 };
 use super::plan::{DistanceFormula, MatrixPlan};
+use super::run::SECTION;
 use crate::commands::{Analysis, Group, Word, guide};
 use crate::distance::DistanceTree;
 use crate::likelihood::BrlenLinkage;
@@ -43,6 +44,7 @@ pub(crate) const WORD: Word = Word {
         BOOTSTRAPS,
         SUPPORT,
     ],
+    sections: &[SECTION.schema()],
     args: DistanceArgs::augment_args,
     read,
     ..Word::BLANK

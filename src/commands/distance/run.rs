@@ -11,7 +11,7 @@ use crate::likelihood::select::ENGINE_OF_GPUS;
 use crate::model::Model;
 use crate::observer::{Event, Observer};
 use crate::optimize::{OptimizeOptions, optimize};
-use crate::output::{MatrixReport, PartitionMatrixReport};
+use crate::output::{MatrixReport, PartitionMatrixReport, Section};
 use crate::partition::Partition;
 use crate::plan::Plan;
 use crate::runtime::{RunRecord, Session, Setup, first_tree, with_threads};
@@ -20,6 +20,9 @@ use crate::steps::distance_trees::{Store, check_size, set_f84, tree_of_pairs};
 use crate::steps::replicates::{collect_replicates, resample};
 use crate::steps::{BranchSupport, deliver_support};
 use crate::tree::Tree;
+
+/// Its section of the JSON file.
+pub(super) const SECTION: Section<MatrixReport> = Section::new("distances");
 
 /// Gain in log-likelihood below which the estimation of the model ends.
 const MODEL_EPSILON: f64 = 0.1;
@@ -45,7 +48,7 @@ pub(crate) fn distances(plan: &Plan, options: &MatrixPlan, record: &mut RunRecor
             let store = Store::of_matrix(matrix);
             make_trees(options, store, taxa.names(), None, &mut report, record)?;
             write_trees(&report, record)?;
-            record.report.set_section("distances", &report);
+            record.report.write_section(&SECTION, &report);
             Ok(())
         }
     }
@@ -66,7 +69,7 @@ fn of_alignment(options: &MatrixPlan, mut session: Session) -> Result<()> {
         matrix_and_trees(options, &found, sequences, setup, [0.0, 1.0], record)?;
     record.progress.result(&describe(&report));
     write_trees(&report, record)?;
-    record.report.set_section("distances", &report);
+    record.report.write_section(&SECTION, &report);
     match &trees[..] {
         [tree] if setup.plan.bootstrap.replicates > 0 => {
             support(options, &found.method, &tree.to_tree(), session)
@@ -99,7 +102,7 @@ fn of_partitions(options: &MatrixPlan, found: &Found, session: Session) -> Resul
     report.partitions = reports;
     record.progress.result(&describe(&report));
     write_trees(&report, record)?;
-    record.report.set_section("distances", &report);
+    record.report.write_section(&SECTION, &report);
     Ok(())
 }
 

@@ -1,8 +1,8 @@
 //! The options of `draw`.
 
-use super::run::{Draw, TREE_DRAWING};
+use super::run::{Draw, TREE_DRAWING, TREE_PDF, TREE_PNG};
 use crate::commands::{Analysis, Group, Word, guide};
-use crate::output::{Shape, TreeLook};
+use crate::output::{MISSING, Shape, TreeLook};
 use crate::plan::{DataOptions, OutputArgs, Reading, RunArgs, Switch, one_file};
 use crate::steps::options::RootArgs;
 use clap::{ArgMatches, Args, FromArgMatches, ValueEnum};
@@ -12,11 +12,11 @@ use std::path::PathBuf;
 pub(crate) const WORD: Word = Word {
     name: "draw",
     group: Group::GivenTrees,
-    about: "a tree as SVG, for a publication",
+    about: "a tree as SVG, PDF or PNG, for a publication",
     usage: "<TREE>",
     guide: guide!("draw"),
     value: Some("tree"),
-    outputs: &[TREE_DRAWING],
+    outputs: &[TREE_DRAWING, TREE_PDF, TREE_PNG],
     args: DrawArgs::augment_args,
     read,
     ..Word::BLANK
@@ -26,6 +26,21 @@ pub(crate) const WORD: Word = Word {
 const COLUMN: f64 = 85.0;
 /// Least and largest width.
 const WIDTHS: [f64; 2] = [30.0, 2000.0];
+
+/// Pixels to the inch: what journals ask for, and the least and the most that are useful.
+const DPI: f64 = 300.0;
+const DPIS: [f64; 2] = [20.0, 2400.0];
+
+/// Formats of drawings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum FormatArg {
+    /// For browsers and to edit
+    Svg,
+    /// One page, with text that can be searched
+    Pdf,
+    /// Pixels, on white
+    Png,
+}
 
 /// Spellings of shapes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -50,6 +65,12 @@ struct DrawArgs {
     /// Width in millimetres: 85 (a column) or 180 (a page) [default: 85]
     #[arg(long, value_name = "MM", help_heading = "Drawing")]
     width: Option<f64>,
+    /// svg, pdf or png, or several, separated by commas [default: svg]
+    #[arg(long, value_name = "FORMATS", value_delimiter = ',', help_heading = "Drawing")]
+    format: Vec<FormatArg>,
+    /// Pixels to the inch, of PNG [default: 300]
+    #[arg(long, value_name = "N", help_heading = "Drawing")]
+    dpi: Option<f64>,
     /// Names of taxa in italics
     #[arg(long, help_heading = "Drawing")]
     italic: bool,
@@ -85,6 +106,23 @@ fn read(matches: &ArgMatches, reading: &mut Reading) -> clap::error::Result<Anal
     if args.least_support.is_some_and(f64::is_nan) {
         refusals.add("--least-support: expected a number");
     }
+    let dpi = args.dpi.unwrap_or(DPI);
+    if !(DPIS[0]..=DPIS[1]).contains(&dpi) {
+        let [least, most] = DPIS;
+        refusals.add(format!("--dpi {dpi}: expected pixels to the inch from {least} to {most}"));
+    }
+    let mut formats = args.format;
+    if args.dpi.is_some() && !formats.contains(&FormatArg::Png) {
+        refusals.add("--dpi: only PNG has pixels; add --format png");
+    }
+    if let Some(reason) = MISSING.filter(|_| formats.iter().any(|one| *one != FormatArg::Svg)) {
+        refusals.add(format!("--format: {reason}"));
+    }
+    if formats.is_empty() {
+        formats.push(FormatArg::Svg);
+    }
+    let kinds = [FormatArg::Svg, FormatArg::Pdf, FormatArg::Png].into_iter().zip(WORD.outputs);
+    let kinds = kinds.filter(|(format, _)| formats.contains(format)).map(|(_, kind)| *kind);
     let root = args.root.read(refusals);
     let look = TreeLook {
         shape: match args.shape {
@@ -102,5 +140,6 @@ fn read(matches: &ArgMatches, reading: &mut Reading) -> clap::error::Result<Anal
     let output = OutputArgs { report: Some(Switch::Off), ..args.output };
     let mut plan = reading.plan(DataOptions::default(), &args.run, &output, Some(&tree));
     plan.output.root = root;
-    Ok(Analysis::new(&WORD, plan, Box::new(Draw { tree, look, colours: args.clade_colours })))
+    let draw = Draw { tree, look, colours: args.clade_colours, kinds: kinds.collect(), dpi };
+    Ok(Analysis::new(&WORD, plan, Box::new(draw)))
 }

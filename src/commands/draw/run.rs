@@ -5,14 +5,23 @@ use crate::commands::Command;
 use crate::dataset::{find_root, own_taxa, read_one_tree};
 use crate::error::{Error, Fault, Place, Result};
 use crate::observer::{Event, Observer};
-use crate::output::{OutputKind, TreeLook, draw_tree};
+use crate::output::{OutputKind, TreeLook, draw_tree, pdf_of, png_of, unknown_letters};
 use crate::plan::{Facts, Plan};
 use crate::runtime::RunRecord;
 use crate::tree::{Drawing, NewickTree, read_newick};
 use std::path::PathBuf;
 
+/// Most letters that a message names.
+const MOST_LETTERS: usize = 20;
+
 /// The drawing.
 pub(crate) const TREE_DRAWING: OutputKind = OutputKind::new(51, "tree.svg", "the tree, drawn");
+
+/// The same for programs that take no SVG.
+pub(crate) const TREE_PDF: OutputKind = OutputKind::new(56, "tree.pdf", "the tree, drawn, as PDF");
+
+/// The same in pixels.
+pub(crate) const TREE_PNG: OutputKind = OutputKind::new(57, "tree.png", "the tree, drawn, as PNG");
 
 /// A drawing of a tree.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,6 +32,10 @@ pub(crate) struct Draw {
     pub look: TreeLook,
     /// The file of the colours of clades.
     pub colours: Option<PathBuf>,
+    /// The formats.
+    pub kinds: Vec<OutputKind>,
+    /// Pixels to the inch, of PNG.
+    pub dpi: f64,
 }
 
 impl Command for Draw {
@@ -31,7 +44,7 @@ impl Command for Draw {
         Facts {
             task: "drawing of a tree".into(),
             inputs: inputs.into_iter().flatten().collect(),
-            outputs: vec![TREE_DRAWING],
+            outputs: self.kinds.clone(),
             leaves_no_record: true,
             ..Facts::default()
         }
@@ -63,9 +76,32 @@ impl Command for Draw {
                 rooted(&drawing.draw(|taxon| taxa.name(taxon), Some(place), None).newick)?
             }
         };
+        if self.kinds != [TREE_DRAWING] {
+            let names = tree.nodes().filter_map(|node| node.name());
+            let legend = clades.iter().filter_map(|clade| clade.name.as_deref());
+            let unknown = unknown_letters(names.chain(legend));
+            if !unknown.is_empty() {
+                let few: String = unknown.chars().take(MOST_LETTERS).collect();
+                let more = if few.len() < unknown.len() { " and others" } else { "" };
+                record.progress.event(&Event::Warning(format!(
+                    "the font of PDF and PNG lacks the letters {few}{more}, in whose place are boxes: draw SVG, which \
+                     is shown with the fonts of the machine"
+                )));
+            }
+        }
         let svg = draw_tree(&tree, &TreeLook { clades, ..self.look.clone() });
+        // All before the first is written: a picture may be too large.
+        let files = self.kinds.iter().map(|&kind| match kind {
+            kind if kind == TREE_PDF => pdf_of(&svg),
+            kind if kind == TREE_PNG => png_of(&svg, self.dpi),
+            _ => Ok(svg.clone().into_bytes()),
+        });
+        let files = files.collect::<Result<Vec<_>>>()?;
         record.progress.result(&format!("{} taxa, {} mm wide\n", taxa.len(), self.look.width));
-        record.write(TREE_DRAWING, &svg)
+        for (&kind, bytes) in self.kinds.iter().zip(files) {
+            record.write_from(kind, |file| file.write_all(&bytes))?;
+        }
+        Ok(())
     }
 }
 

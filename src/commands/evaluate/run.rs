@@ -66,7 +66,7 @@ impl Command for Evaluate {
 /// Partition trees that do not fit a tree, or a column with likelihood 0.
 fn evaluate(mut session: Session) -> Result<()> {
     site_rates::check(&session.setup)?;
-    let trees = make_starts(&mut session, StartLengths::AsGiven)?;
+    let trees = make_starts(&mut session, StartLengths::AsGiven, Some("the evaluation"))?;
     let is_tested = !session.setup.plan.tests.kinds.is_empty();
     let topologies = if is_tested { Some(find_topologies(&mut session, &trees)?) } else { None };
     session.stage("branch lengths and model");
@@ -121,7 +121,7 @@ fn evaluate_tree(setup: &Setup, start: &StartTree, job: &mut JobContext) -> Resu
     if !start.has_lengths && !opt_branches && !job.is_resumed() {
         job.event(&Event::Warning(format!(
             "{}: branches without a length get 0.1 substitutions per site, because branch lengths are not \
-             optimised",
+             optimised: give the tree lengths, or let them be optimised",
             start.source
         )));
     }

@@ -3,6 +3,7 @@
 use super::collapse::Collapse;
 use super::lengths::LENGTH_PLOT;
 use super::merge::MergeShards;
+use super::report::SECTION;
 use super::run::GeneTrees;
 use super::search_gene::GeneSearch;
 use super::shard::SHARD;
@@ -13,7 +14,7 @@ use crate::dataset::GeneSource;
 use crate::plan::{
     DataArgs, DataOptions, ModelIs, OutputArgs, Plan, Reading, Refusals, RunArgs, TreeSource,
 };
-use crate::steps::concordance::CONCORDANCE;
+use crate::steps::concordance::{CONCORDANCE, CONCORDANCE_SECTION};
 use crate::steps::options::{
     BranchTestArgs, ClimbArgs, FitArgs, IdenticalArgs, MetricArgs, ReplicateArgs, read_quartets,
 };
@@ -42,6 +43,7 @@ pub(crate) const WORD: Word = Word {
         SUPPORT,
         CONCORDANCE,
     ],
+    sections: &[SECTION.schema(), CONCORDANCE_SECTION.schema()],
     args: GeneArgs::augment_args,
     read,
     ..Word::BLANK

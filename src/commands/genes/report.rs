@@ -1,7 +1,12 @@
 //! The section of the JSON report.
 
+use crate::output::Section;
+
+/// Its section of the JSON file.
+pub(super) const SECTION: Section<GenesReport> = Section::new("genes");
+
 /// The genes of a run.
-#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub(super) struct GenesReport {
     /// How many have a tree.
     pub with_tree: usize,
@@ -14,7 +19,7 @@ pub(super) struct GenesReport {
 }
 
 /// A gene.
-#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub(super) struct GeneReport {
     /// Its name.
     pub gene: String,

@@ -2,7 +2,7 @@
 
 use super::lengths::{LENGTH_PLOT, Lengths};
 use super::record::{GeneOutcome, GeneRecord, GeneRun, GeneTree, ListedGene};
-use super::report::{GeneReport, GenesReport};
+use super::report::{GeneReport, GenesReport, SECTION};
 use super::species_tree::{Difference, SpeciesTree};
 use crate::error::{Error, Result};
 use crate::output::{OutputKind, Part};
@@ -112,7 +112,10 @@ pub(super) fn deliver_genes(
     warn_of_each(record, &summary, reasons);
     let summary = format!("{} genes could not be done (all listed in the log)", failures.len());
     warn_of_each(record, &summary, failures.clone());
-    let summary = format!("{} gene trees are far longer or shorter than others", far_out.len());
+    let summary = format!(
+        "{} gene trees are far longer or shorter than others: look at their alignments",
+        far_out.len()
+    );
     warn_of_each(record, &summary, far_out);
     let num_genes = run.genes.len();
     let mut text = format!("Trees of {} of {num_genes} genes\n", report.with_tree);
@@ -121,7 +124,7 @@ pub(super) fn deliver_genes(
     }
     record.progress.result(&text);
     record.report.seed = run.seed;
-    record.report.set_section("genes", &report);
+    record.report.write_section(&SECTION, &report);
     if let Some(species_tree) = species_tree {
         species_tree.deliver(plan, record)?;
     }

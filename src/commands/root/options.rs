@@ -2,6 +2,7 @@
 
 use super::run::ROOTED_TREE;
 use super::run::Root;
+use super::run::SECTION;
 use crate::commands::{Analysis, Group, Word, guide};
 use crate::plan::{DataOptions, OutputArgs, Reading, RunArgs, one_file};
 use crate::steps::options::{NO_ROOT, RootArgs};
@@ -16,6 +17,7 @@ pub(crate) const WORD: Word = Word {
     usage: "--tree <FILE> -o <TAXA>",
     guide: guide!("root"),
     outputs: &[ROOTED_TREE],
+    sections: &[SECTION.schema()],
     args: RootingArgs::augment_args,
     read,
     ..Word::BLANK

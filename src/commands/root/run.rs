@@ -3,11 +3,14 @@
 use crate::commands::Command;
 use crate::dataset::{find_root, read_drawings};
 use crate::error::{Error, Fault, Faults, Place, Result};
-use crate::output::OutputKind;
+use crate::output::{OutputKind, Section};
 use crate::plan::{Facts, Plan};
 use crate::runtime::{RunRecord, warn_of_each};
 use crate::tree::DrawingRead;
 use std::path::{Path, PathBuf};
+
+/// Its section of the JSON file.
+pub(super) const SECTION: Section<Vec<String>> = Section::new("rooted_trees");
 
 /// Given trees with a root.
 pub(crate) const ROOTED_TREE: OutputKind =
@@ -76,6 +79,6 @@ fn root(plan: &Plan, trees: &Path, record: &mut RunRecord) -> Result<()> {
     warn_of_each(record, &summary, labels);
     record.progress.result(&format!("trees with a root: {}\n", trees.len()));
     let text: String = rooted.iter().map(|newick| format!("{newick}\n")).collect();
-    record.report.set_section("rooted_trees", &rooted);
+    record.report.write_section(&SECTION, &rooted);
     record.write(ROOTED_TREE, &text)
 }

@@ -6,6 +6,7 @@ use super::posterior::{
     SPLIT_PLOT, TRACE_PLOT,
 };
 use super::priors::read_priors;
+use super::report::SECTION;
 use crate::commands::{Analysis, Group, Word, guide};
 use crate::plan::{
     AnalysisOptions, DataArgs, MAX_COUNT, ModelIs, OutputArgs, Plan, Reading, Refusals, Replaces,
@@ -38,6 +39,7 @@ pub(crate) const WORD: Word = Word {
         ASDSF_PLOT,
     ],
     replaces: Replaces::AllOfAnalyses,
+    sections: &[SECTION.schema()],
     args: SampleArgs::augment_args,
     read,
     ..Word::BLANK

@@ -2,7 +2,7 @@
 
 use super::plots::{draw_asdsf, draw_splits, draw_traces};
 use super::report::{
-    AcceptanceReport, CredibleReport, DiagnosisReport, MarginalReport, ParameterReport,
+    AcceptanceReport, CredibleReport, DiagnosisReport, MarginalReport, ParameterReport, SECTION,
     SamplingReport, SplitReport, TraceReport,
 };
 use crate::dataset::list_names;
@@ -373,7 +373,7 @@ pub(crate) fn deliver_posterior(
     for warning in warnings(&report) {
         record.progress.event(&Event::Warning(warning));
     }
-    record.report.set_section("sampling", &report);
+    record.report.write_section(&SECTION, &report);
     Ok(())
 }
 

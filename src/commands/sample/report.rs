@@ -1,7 +1,12 @@
 //! A sample from a posterior distribution, in the JSON report.
 
+use crate::output::Section;
+
+/// Its section of the JSON file.
+pub(super) const SECTION: Section<SamplingReport> = Section::new("sampling");
+
 /// A sample.
-#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub(crate) struct SamplingReport {
     /// Number of generations of each run.
     pub generations: u64,
@@ -50,7 +55,7 @@ pub(crate) struct SamplingReport {
 }
 
 /// How a value of a run went.
-#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub(crate) struct TraceReport {
     /// The name of the value.
     pub name: String,
@@ -63,7 +68,7 @@ pub(crate) struct TraceReport {
 }
 
 /// A marginal likelihood by stepping stones.
-#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub(crate) struct MarginalReport {
     /// Number of stepping stones.
     pub steps: u64,
@@ -76,7 +81,7 @@ pub(crate) struct MarginalReport {
 }
 
 /// How well runs agree.
-#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub(crate) struct DiagnosisReport {
     /// Average standard deviation of the frequencies of splits between runs, of several runs.
     pub asdsf: Option<f64>,
@@ -92,7 +97,7 @@ pub(crate) struct DiagnosisReport {
 }
 
 /// A parameter.
-#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub(crate) struct ParameterReport {
     /// Its name, as in the files of samples.
     pub name: String,
@@ -111,7 +116,7 @@ pub(crate) struct ParameterReport {
 }
 
 /// A split.
-#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub(crate) struct SplitReport {
     /// The taxa on the side without the first taxon.
     pub taxa: Vec<String>,
@@ -130,7 +135,7 @@ pub(crate) struct SplitReport {
 }
 
 /// A credible set of topologies.
-#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub(crate) struct CredibleReport {
     /// Share of the samples.
     pub share: f64,
@@ -139,7 +144,7 @@ pub(crate) struct CredibleReport {
 }
 
 /// A kind of proposal.
-#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub(crate) struct AcceptanceReport {
     /// The kind.
     pub proposal: String,

@@ -37,7 +37,7 @@ struct Leg {
 /// A model that cannot be sampled; an engine that has failed; a file that cannot be written.
 pub(crate) fn sample(sampling: &SamplingPlan, mut session: Session) -> Result<()> {
     let (parameters, models) = find_parameters(sampling, &mut session)?;
-    let starts = make_starts(&mut session, StartLengths::FromParsimony)?;
+    let starts = make_starts(&mut session, StartLengths::FromParsimony, Some("the sample"))?;
     let newicks = write_starts(&session, &starts);
     session.record.write(START_TREE, &newicks)?;
     let mut files = Vec::new();

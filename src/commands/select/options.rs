@@ -1,5 +1,6 @@
 //! The options of `select`.
 
+use super::report::SECTION;
 use super::run::{BEST_SCHEME, CRITERIA, MERGES, SELECTED_MODELS, Select};
 use crate::commands::{Analysis, Group, Word, guide};
 use crate::model_selection::MergeMethod;
@@ -16,6 +17,7 @@ pub(crate) const WORD: Word = Word {
     usage: "-s <FILE>",
     guide: guide!("select"),
     outputs: &[SELECTED_MODELS, CRITERIA, BEST_SCHEME, MERGES],
+    sections: &[SECTION.schema()],
     args: SelectArgs::augment_args,
     read,
     ..Word::BLANK

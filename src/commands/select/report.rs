@@ -1,9 +1,13 @@
 //! The section of the JSON report, and what is shown of it.
 
+use crate::output::Section;
 use crate::output::table;
 
+/// Its section of the JSON file.
+pub(super) const SECTION: Section<MergingReport> = Section::new("partition_merging");
+
 /// How partitions were merged.
-#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub(super) struct MergingReport {
     /// Which pairs of subsets were compared.
     pub method: String,
@@ -24,7 +28,7 @@ pub(super) struct MergingReport {
 }
 
 /// A partition scheme.
-#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub(super) struct SchemeReport {
     /// Number of subsets.
     pub subsets: usize,
@@ -41,7 +45,7 @@ pub(super) struct SchemeReport {
 }
 
 /// A merge.
-#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub(super) struct MergeReport {
     /// The partitions of one subset.
     pub first: Vec<String>,
@@ -54,7 +58,7 @@ pub(super) struct MergeReport {
 }
 
 /// A subset of the scheme.
-#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub(super) struct SubsetReport {
     /// Its name in the partition file.
     pub subset: String,

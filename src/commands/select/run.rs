@@ -2,7 +2,7 @@
 //! scheme.
 
 use super::merge::{Scheme, merge_partitions, sample_size};
-use super::report::{MergingReport, describe};
+use super::report::{MergingReport, SECTION, describe};
 use super::subset_fit::in_file_order;
 use crate::commands::Command;
 use crate::error::{Error, Result};
@@ -126,7 +126,7 @@ fn deliver_scheme(session: &mut Session, scheme: &Scheme) -> Result<()> {
     session.record.progress.result(&describe(&scheme.report));
     session.record.write(BEST_SCHEME, &text)?;
     session.record.write(MERGES, &merges_of(&scheme.report))?;
-    session.record.report.set_section("partition_merging", &scheme.report);
+    session.record.report.write_section(&SECTION, &scheme.report);
     Ok(())
 }
 

@@ -25,7 +25,7 @@ impl Command for Start {
 
     fn run(&self, plan: &Plan, record: &mut RunRecord) -> Result<()> {
         let mut session = Session::start(plan, record)?;
-        let starts = make_starts(&mut session, StartLengths::FromParsimony)?;
+        let starts = make_starts(&mut session, StartLengths::FromParsimony, None)?;
         let newicks = write_starts(&session, &starts);
         session.record.write(START_TREE, &newicks)
     }

@@ -1,5 +1,6 @@
 //! The options of `terrace`.
 
+use super::report::SECTION;
 use super::run::TERRACE;
 use super::run::Terrace;
 use crate::commands::{Analysis, Group, Word, guide};
@@ -20,6 +21,7 @@ pub(crate) const WORD: Word = Word {
     flat: "terrace",
     value: Some("write"),
     outputs: &[TERRACE],
+    sections: &[SECTION.schema()],
     args: TerraceArgs::augment_args,
     read,
     ..Word::BLANK

@@ -1,6 +1,6 @@
 //! `--terrace`: the trees that give every partition the same tree as the given one.
 
-use super::report::TerraceReport;
+use super::report::{SECTION, TerraceReport};
 use crate::commands::Command;
 use crate::dataset::read_one_tree;
 use crate::error::Result;
@@ -92,6 +92,6 @@ fn terrace(options: &Terrace, session: Session) -> Result<()> {
         comprehensive_taxon: comprehensive.map(|taxon| taxa.name(taxon).to_string()),
         written: listed.trees.len(),
     };
-    record.report.set_section("terrace", &report);
+    record.report.write_section(&SECTION, &report);
     record.write(TERRACE, &lines)
 }

@@ -4,6 +4,7 @@ use super::numbers::{count, facts, lnl, percent, time};
 use super::record::Field;
 use super::section::Section;
 use super::trees::{section as trees_section, trees_of};
+use super::{ancestral, concordance, given_trees};
 use super::{cite, convergence, data, distances, genes, models, run, sample, support, topology};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use serde_json::{Value, json};
@@ -36,11 +37,15 @@ pub(crate) fn page_of(json: &str) -> Result<String, String> {
         genes::section(&result),
         sample::section(&result),
         topology::section(&result),
+        given_trees::compared(&result),
+        given_trees::terrace(&result),
         distances::section(&result),
         data::section(&result),
         models::selection_section(&result),
         models::section(&result),
         support::section(&result),
+        concordance::section(&result),
+        ancestral::section(&result),
         convergence::section(&result),
         cite::section(&result),
         run::section(&result),

@@ -4,11 +4,14 @@
 //! result can be made, too. Tables and plots are made here; `tree.js`, `draw.js` and `view.js` show trees, and `page.js` does the
 //! little that is left.
 
+mod ancestral;
 mod cite;
+mod concordance;
 mod convergence;
 mod data;
 mod distances;
 mod genes;
+mod given_trees;
 mod html;
 mod models;
 mod numbers;

@@ -384,11 +384,28 @@ class TreeView {
     on("png", "click", () => this.keepPng());
     on("newick", "click", () => this.keepNewick());
     let pressed = null;
+    // Two fingers zoom about the point between them.
+    const fingers = new Map();
+    const spread = () => {
+      const [a, b] = [...fingers.values()];
+      return { width: Math.hypot(a.x - b.x, a.y - b.y), x: (a.x + b.x) / 2, y: (a.y + b.y) / 2 };
+    };
     canvas.addEventListener("pointerdown", (event) => {
+      if (event.pointerType === "touch") fingers.set(event.pointerId, { x: event.offsetX, y: event.offsetY });
       pressed = { x: event.offsetX, y: event.offsetY, pan: [...this.pan], hasMoved: false };
       canvas.setPointerCapture(event.pointerId);
     });
     canvas.addEventListener("pointermove", (event) => {
+      if (fingers.size === 2 && fingers.has(event.pointerId)) {
+        const before = spread().width;
+        fingers.set(event.pointerId, { x: event.offsetX, y: event.offsetY });
+        const { width, x, y } = spread();
+        if (before > 0 && width > 0) this.zoomBy(width / before, false, x, y);
+        // What follows is neither a click nor a move from where a finger was.
+        pressed = null;
+        return;
+      }
+      if (fingers.has(event.pointerId)) fingers.set(event.pointerId, { x: event.offsetX, y: event.offsetY });
       if (pressed === null) return;
       const moved = [event.offsetX - pressed.x, event.offsetY - pressed.y];
       if (Math.abs(moved[0]) + Math.abs(moved[1]) > 4) pressed.hasMoved = true;
@@ -398,6 +415,7 @@ class TreeView {
       this.draw();
     });
     const release = (event) => {
+      fingers.delete(event.pointerId);
       if (pressed !== null && !pressed.hasMoved && event.type === "pointerup") {
         const node = this.nodeAt(event.offsetX, event.offsetY);
         if (node >= 0) this.select(node, false);
