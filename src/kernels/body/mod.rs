@@ -10,8 +10,12 @@
 //! another file.
 
 pub mod derivatives;
+pub mod derivatives_of_pattern;
 pub mod likelihood;
+pub mod likelihood_of_pattern;
 pub mod operand;
+pub mod operand_of_pattern;
 pub mod partials;
+pub mod partials_of_pattern;
 pub mod pmatrix;
 pub mod scalers;

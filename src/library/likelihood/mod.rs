@@ -50,6 +50,7 @@ pub mod failing;
 pub mod naive;
 mod partitions;
 pub mod select;
+mod site_frequencies;
 
 pub use crate::numeric::{Gamma, GammaPrior};
 pub use engine::{EngineError, EngineOptions, GpuRates, Result, ScorePrecision};
