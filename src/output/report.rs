@@ -4,7 +4,7 @@
 //! Only `command`, `run` and `timings` may differ between two runs of the same computation.
 
 use super::history::ReachedReport;
-use super::overview::{OverviewReport, SiteProfileReport};
+use super::overview::{OverviewReport, SiteFrequenciesReport, SiteProfileReport};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use std::collections::BTreeMap;
 
@@ -62,6 +62,9 @@ pub(crate) struct Report {
     /// The rates of sites along the alignment, where they were computed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub site_rates: Option<SiteProfileReport>,
+    /// Where the state frequencies of sites come from, if they have some.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub site_frequencies: Option<SiteFrequenciesReport>,
     /// Edges of the best tree whose length no partition determines.
     pub undetermined_edges: Vec<UndeterminedEdge>,
     /// What the user should know before relying on the result.

@@ -253,6 +253,18 @@ const TABLE: &[Entry] = &[
     ),
     entry(&["pre"], Always, Same(&["--prefix", "{}"]), "IQ-TREE's name of output files"),
     entry(&["wsl"], Never, Same(&["--sitelh"]), "IQ-TREE's log-likelihoods of sites"),
+    entry(
+        &["fs", "site-freq"],
+        Always,
+        Same(&["--site-frequencies", "{}"]),
+        "IQ-TREE's file of state frequencies of sites",
+    ),
+    entry(
+        &["ft", "tree-freq"],
+        Always,
+        Same(&["--pmsf", "{}"]),
+        "IQ-TREE's guide tree for state frequencies of sites",
+    ),
     entry(&["wsr", "rate"], Never, Same(&["--site-rates"]), "IQ-TREE's rates of sites"),
     entry(
         &["spp"],

@@ -46,6 +46,11 @@ pub fn gives_default_bits(name: &str) -> bool {
     ENGINES.iter().any(|entry| entry.name == name && entry.gives_default_bits)
 }
 
+/// True if the engine of this name, or the default one, can compute with state frequencies of patterns.
+pub fn knows_site_frequencies(name: Option<&str>) -> bool {
+    name.is_none_or(|name| name == site_frequencies::ENTRY.name)
+}
+
 /// The GPUs of these options: name and compute capability.
 ///
 /// # Errors
@@ -138,7 +143,7 @@ pub fn why_slow(choice: &Choice) -> Option<&'static str> {
 pub fn make_engine(data: &[PartitionData], options: &EngineOptions) -> Result<Box<dyn Engine>> {
     let entry = entry(options)?;
     let make = match data.iter().any(|data| data.pattern_freqs.is_some()) {
-        true if entry.name == site_frequencies::ENTRY.name => site_frequencies::ENTRY.make,
+        true if knows_site_frequencies(Some(entry.name)) => site_frequencies::ENTRY.make,
         true => {
             let reason = "it does not know site frequencies".to_string();
             return Err(EngineError::Unavailable { engine: entry.name, reason });
