@@ -7,9 +7,11 @@
 //!
 //! The values are then summed over patterns by the kernel `derivatives`, as columns of a sumtable whose factors are 1 and 0.
 
+use super::likelihood::add_lanes;
 use super::likelihood_of_pattern::{least_count, scaled_weights};
-use super::operand_of_pattern::{FOUR_RATES, PatternEnd, PatternMatrix, RATES, STATES};
-use crate::elementary::exp_minus_one;
+use super::operand_of_pattern::{
+    FOUR_RATES, PatternEnd, PatternMatrix, RATES, STATES, exponentials,
+};
 use crate::layout::BLOCK;
 
 /// Factors with which the columns of `values_of_patterns` are themselves.
@@ -48,38 +50,38 @@ pub fn values_of_patterns<const W: usize>(
     t: f64,
     out: &mut [f64],
 ) {
-    const TWO: usize = 2 * RATES;
     let row = rates.len() * STATES;
     let eigenvals: &[[f64; STATES]] = eigenvals.as_chunks().0;
     for pattern in 0..num_patterns {
-        let mut sums = [[0.0; TWO]; 3];
-        let products: &[[f64; TWO]] = products[pattern * row..][..row].as_chunks().0;
+        // Of even and of odd eigenvalues.
+        let mut sums = [[0.0; 2 * RATES]; 3];
+        let products: &[[f64; RATES]] = products[pattern * row..][..row].as_chunks().0;
         let of_pattern = &eigenvals[pattern];
         for (four, of_four) in rates.as_chunks::<RATES>().0.iter().enumerate() {
-            // Two eigenvalues at a time.
-            for pair in 0..STATES / 2 {
-                let s = &products[four * STATES / 2 + pair];
-                let (mut slope, mut x) = ([0.0; TWO], [0.0; TWO]);
+            let s = &products[four * STATES..][..STATES];
+            let (mut lengths, mut values) = ([0.0; RATES], [[0.0; RATES]; STATES]);
+            for l in 0..RATES {
+                lengths[l] = of_four[l] * t;
+            }
+            let e = exponentials(of_pattern, &lengths);
+            for k in 0..STATES {
                 for l in 0..RATES {
-                    slope[l] = of_pattern[2 * pair] * of_four[l];
-                    slope[RATES + l] = of_pattern[2 * pair + 1] * of_four[l];
+                    values[k][l] = s[k][l].mul_add(e[k][l], s[k][l]);
                 }
-                for l in 0..TWO {
-                    x[l] = slope[l] * t;
-                }
-                let e = exp_minus_one(&x);
-                for l in 0..TWO {
-                    let value = s[l].mul_add(e[l], s[l]);
-                    let first = value * slope[l];
-                    sums[0][l] += value;
+            }
+            for pair in 0..STATES / 2 {
+                for l in 0..2 * RATES {
+                    let (k, rate) = (2 * pair + l / RATES, l % RATES);
+                    let slope = of_pattern[k] * of_four[rate];
+                    let first = values[k][rate] * slope;
+                    sums[0][l] += values[k][rate];
                     sums[1][l] += first;
-                    sums[2][l] = first.mul_add(slope[l], sums[2][l]);
+                    sums[2][l] = first.mul_add(slope, sums[2][l]);
                 }
             }
         }
         for (column, x) in sums.iter().enumerate() {
-            out[column * BLOCK + pattern] =
-                ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]));
+            out[column * BLOCK + pattern] = add_lanes(x);
         }
     }
 }

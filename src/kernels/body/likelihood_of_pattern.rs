@@ -57,15 +57,19 @@ pub fn edge_likelihood<const W: usize>(
     let count = |rate: usize| ends[0].count(rate) + ends[1].count(rate);
     let least = least_count(rate_weights, count);
     let mut sum = 0.0;
-    for (four, of_four) in rates.as_chunks().0.iter().enumerate() {
+    for (four, of_four) in rates.as_chunks::<RATES>().0.iter().enumerate() {
         let weights = scaled_weights(rate_weights, four, least, count);
         let (a, b) = (ends[0].four(matrix, four), ends[1].four(matrix, four));
+        let mut lengths = [0.0; RATES];
+        for l in 0..RATES {
+            lengths[l] = of_four[l] * brlen;
+        }
+        let e = exponentials(matrix.eigenvals, &lengths);
         let mut sums = [0.0; RATES];
         for k in 0..STATES {
-            let e = exponentials(matrix.eigenvals[k], of_four, [brlen, 0.0]);
             for l in 0..RATES {
                 let x = a[k][l] * b[k][l];
-                sums[l] += x.mul_add(e[l], x);
+                sums[l] += x.mul_add(e[k][l], x);
             }
         }
         for l in 0..RATES {
@@ -89,15 +93,15 @@ pub fn insertion_likelihood<const W: usize>(
     let count = |rate: usize| ends[0].count(rate) + ends[1].count(rate) + pendant.1[rate];
     let least = least_count(rate_weights, count);
     let mut sum = 0.0;
-    for (four, of_four) in rates.as_chunks().0.iter().enumerate() {
+    for (four, of_four) in rates.as_chunks::<RATES>().0.iter().enumerate() {
         let weights = scaled_weights(rate_weights, four, least, count);
-        let seen = through_branches::<W>(matrix, of_four, ends, brlens, four);
+        let seen = through_branches(matrix, of_four, ends, brlens, four);
         let pendant: &[[f64; RATES]] = pendant.0[four * FOUR_RATES..][..FOUR_RATES].as_chunks().0;
         let mut sums = [0.0; RATES];
         for i in 0..STATES {
             // Of three vectors, each has a root of the frequency, of which the likelihood has two.
             for l in 0..RATES {
-                let both = seen[i][l] * seen[i][RATES + l] * matrix.inverse_roots[i];
+                let both = seen[0][i][l] * seen[1][i][l] * matrix.inverse_roots[i];
                 sums[l] = both.mul_add(pendant[i][l], sums[l]);
             }
         }

@@ -17,10 +17,10 @@
 //!
 //! Tricks:
 //!
-//! 1. Nothing is shared by patterns, so the numbers of a register are those of four rates, and of both children: each number of U is
-//!    loaded once for eight products. A row is `[four rates][state][rate]`; rates that are missing repeat the last one with weight 0.
-//! 2. A product has ten sums in progress if a register has eight numbers, otherwise five of two registers. Each sum is a single chain,
-//!    so that all instruction sets give the same bits.
+//! 1. Nothing is shared by patterns, so the numbers of a register are those of four rates, and each number of U is loaded once for both
+//!    children. A row is `[four rates][state][rate]`; rates that are missing repeat the last one with weight 0.
+//! 2. A product has ten sums in progress, to hide the latency of the multiply-add. Each sum is a single chain, so that all instruction sets
+//!    give the same bits. Registers of eight numbers are not faster: to fill them takes as long as they save.
 //! 3. At a tip, x is known: P(t)·x = x + V·(exp(Λrt) − 1)·w keeps small probabilities of change exact (`pmatrix`, trick 1).
 
 use crate::elementary::exp_minus_one;
@@ -66,8 +66,6 @@ pub enum PatternEnd<'a> {
 
 /// Numbers of four rates, `[state or eigenvalue][rate]`.
 pub type Four = [[f64; RATES]; STATES];
-/// The same of two children.
-pub type Eight = [[f64; 2 * RATES]; STATES];
 
 impl PatternEnd<'_> {
     /// Scaler count of a rate.
@@ -119,78 +117,96 @@ impl PatternEnd<'_> {
     }
 }
 
-/// exp(λ_k·r·t) − 1 of an eigenvalue, for four rates and two lengths.
+/// exp(λ_k·x) − 1 for these x, such as products of rates and lengths, of all eigenvalues.
 #[inline(always)]
-pub fn exponentials(eigenval: f64, rates: &[f64; RATES], brlens: [f64; 2]) -> [f64; 2 * RATES] {
-    let mut x = [0.0; 2 * RATES];
-    for l in 0..RATES {
-        x[l] = eigenval * (rates[l] * brlens[0]);
-        x[RATES + l] = eigenval * (rates[l] * brlens[1]);
+pub fn exponentials<const N: usize>(eigenvals: &[f64; STATES], x: &[f64; N]) -> [[f64; N]; STATES] {
+    let mut out = [[0.0; N]; STATES];
+    for k in 0..STATES {
+        for l in 0..N {
+            out[k][l] = eigenvals[k] * x[l];
+        }
     }
-    exp_minus_one(&x)
+    for sixteen in out.as_flattened_mut().as_chunks_mut::<16>().0 {
+        *sixteen = exp_minus_one(sixteen);
+    }
+    out
 }
 
 /// D^(1/2)·P(t)·x of both children for four rates. What is negative after rounding is 0.
 #[inline(always)]
-pub fn through_branches<const W: usize>(
+pub fn through_branches(
     matrix: PatternMatrix<'_>,
     rates: &[f64; RATES],
     ends: [PatternEnd<'_>; 2],
     brlens: [f64; 2],
     four: usize,
-) -> Eight {
-    let (a, b) = (ends[0].four(matrix, four), ends[1].four(matrix, four));
+) -> [Four; 2] {
+    let grown = [
+        grown(matrix, rates, ends[0], brlens[0], four),
+        grown(matrix, rates, ends[1], brlens[1], four),
+    ];
     // Trick 3.
     let at_tips = [ends[0].at_tip(matrix), ends[1].at_tip(matrix)];
-    let [of_a, of_b] = at_tips.map(|tip| if tip.is_some() { 0.0 } else { 1.0 });
-    let mut grown = [[0.0; 2 * RATES]; STATES];
-    for k in 0..STATES {
-        let e = exponentials(matrix.eigenvals[k], rates, brlens);
-        for l in 0..RATES {
-            grown[k][l] = a[k][l].mul_add(e[l], of_a * a[k][l]);
-            grown[k][RATES + l] = b[k][l].mul_add(e[RATES + l], of_b * b[k][l]);
-        }
-    }
-    let mut out = [[0.0; 2 * RATES]; STATES];
-    for (end, tip) in at_tips.iter().enumerate() {
+    let mut out = [[[0.0; RATES]; STATES]; 2];
+    for (out, tip) in out.iter_mut().zip(&at_tips) {
         if let Some(tip) = tip {
             for i in 0..STATES {
-                for l in 0..RATES {
-                    out[i][end * RATES + l] = tip[i];
-                }
+                out[i] = [tip[i]; RATES];
             }
         }
     }
     // Trick 2.
-    if W == 8 {
-        for first in (0..STATES).step_by(10) {
-            sums::<10>(matrix.vectors, &grown, first, &mut out);
+    const T: usize = 5;
+    for first in (0..STATES).step_by(T) {
+        let mut sums = [[[0.0; RATES]; 2]; T];
+        for j in 0..T {
+            sums[j] = [out[0][first + j], out[1][first + j]];
         }
-    } else {
-        for first in (0..STATES).step_by(5) {
-            sums::<5>(matrix.vectors, &grown, first, &mut out);
+        for k in 0..STATES {
+            for j in 0..T {
+                let u = matrix.vectors[first + j][k];
+                for end in 0..2 {
+                    for l in 0..RATES {
+                        sums[j][end][l] = u.mul_add(grown[end][k][l], sums[j][end][l]);
+                    }
+                }
+            }
+        }
+        for j in 0..T {
+            for end in 0..2 {
+                for l in 0..RATES {
+                    let sum = sums[j][end][l];
+                    out[end][first + j][l] = if sum > 0.0 { sum } else { 0.0 };
+                }
+            }
         }
     }
     out
 }
 
-/// Adds T rows of U·x.
+/// exp(Λrt)·w of a CLV, and (exp(Λrt) − 1)·w of a tip (trick 3).
 #[inline(always)]
-fn sums<const T: usize>(u: &[[f64; STATES]; STATES], x: &Eight, first: usize, out: &mut Eight) {
-    let mut sums = [[0.0; 2 * RATES]; T];
-    sums.copy_from_slice(&out[first..first + T]);
+fn grown(
+    matrix: PatternMatrix<'_>,
+    rates: &[f64; RATES],
+    end: PatternEnd<'_>,
+    brlen: f64,
+    four: usize,
+) -> Four {
+    let mut lengths = [0.0; RATES];
+    for l in 0..RATES {
+        lengths[l] = rates[l] * brlen;
+    }
+    let e = exponentials(matrix.eigenvals, &lengths);
+    let w = end.four(matrix, four);
+    let one = if matches!(end, PatternEnd::Inner { .. }) { 1.0 } else { 0.0 };
+    let mut out = [[0.0; RATES]; STATES];
     for k in 0..STATES {
-        for j in 0..T {
-            for l in 0..2 * RATES {
-                sums[j][l] = u[first + j][k].mul_add(x[k][l], sums[j][l]);
-            }
+        for l in 0..RATES {
+            out[k][l] = w[k][l].mul_add(e[k][l], one * w[k][l]);
         }
     }
-    for j in 0..T {
-        for l in 0..2 * RATES {
-            out[first + j][l] = if sums[j][l] > 0.0 { sums[j][l] } else { 0.0 };
-        }
-    }
+    out
 }
 
 /// Uᵀ·y.

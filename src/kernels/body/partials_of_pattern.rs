@@ -23,8 +23,8 @@ pub fn update_row<const W: usize>(
     out: &mut [f64],
     out_scaler: &mut [u32],
 ) {
-    for (four, of_four) in rates.as_chunks().0.iter().enumerate() {
-        let y = point::<W>(matrix, of_four, ends, brlens, four, out_scaler);
+    for (four, of_four) in rates.as_chunks::<RATES>().0.iter().enumerate() {
+        let y = point(matrix, of_four, ends, brlens, four, out_scaler);
         let w = to_eigen(matrix.vectors, &y);
         out[four * FOUR_RATES..][..FOUR_RATES].copy_from_slice(w.as_flattened());
     }
@@ -40,14 +40,14 @@ pub fn update_point<const W: usize>(
     out: &mut [f64],
     out_scaler: &mut [u32],
 ) {
-    for (four, of_four) in rates.as_chunks().0.iter().enumerate() {
-        let y = point::<W>(matrix, of_four, ends, brlens, four, out_scaler);
+    for (four, of_four) in rates.as_chunks::<RATES>().0.iter().enumerate() {
+        let y = point(matrix, of_four, ends, brlens, four, out_scaler);
         out[four * FOUR_RATES..][..FOUR_RATES].copy_from_slice(y.as_flattened());
     }
 }
 
 #[inline(always)]
-fn point<const W: usize>(
+fn point(
     matrix: PatternMatrix<'_>,
     rates: &[f64; RATES],
     ends: [PatternEnd<'_>; 2],
@@ -55,12 +55,12 @@ fn point<const W: usize>(
     four: usize,
     out_scaler: &mut [u32],
 ) -> Four {
-    let seen = through_branches::<W>(matrix, rates, ends, brlens, four);
+    let seen = through_branches(matrix, rates, ends, brlens, four);
     let mut y = [[0.0; RATES]; STATES];
     let mut largest = [0.0; RATES];
     for i in 0..STATES {
         for l in 0..RATES {
-            y[i][l] = seen[i][l] * seen[i][RATES + l] * matrix.inverse_roots[i];
+            y[i][l] = seen[0][i][l] * seen[1][i][l] * matrix.inverse_roots[i];
             largest[l] = if y[i][l] > largest[l] { y[i][l] } else { largest[l] };
         }
     }
