@@ -156,9 +156,13 @@ pub(super) fn check_models(
         SiteFrequencies::Guide { .. } => ("--pmsf", true),
     };
     for (Partition { name, model, .. }, is_selected) in partitions.iter().zip(is_selected) {
+        if *is_selected {
+            let message = format!("{option} needs a given model, but -m auto selects one");
+            faults.push(Fault::new(Place::default().named(name), message));
+            continue;
+        }
         let has_profiles = model.guide().is_some();
         let why = match model.why_no_site_frequencies() {
-            _ if *is_selected => "its model is given, not selected (-m auto)",
             Some(why) => why,
             None if needs_mixture && !has_profiles => {
                 "the frequencies of sites come from a profile mixture, such as LG+C20+F+G4"

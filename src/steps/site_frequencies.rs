@@ -70,10 +70,12 @@ pub(crate) fn begin_with_guide_tree(session: &mut Session) -> Result<Option<Mixt
     };
     for round in 1..=rounds {
         session.stage("site frequencies");
-        let (fit, _) = fit(session, &mixtures, &tree, &source)?;
+        let fit = fit(session, &mixtures, &tree, &source)?;
         let models = mixtures.models.iter().zip(&fit.values);
         mixtures.models = models.map(|(model, values)| model.with_values(values)).collect();
         mixtures.report.guides.push(report_of(&fit, &mixtures.models, &source));
+        let text = format!("{source}: lnL {:.4} under {}", fit.lnl, mixtures.label());
+        session.record.progress.text(&text);
         let loaded = &mut session.setup.loaded;
         loaded.partitions.clone_from(&mixtures.partitions);
         loaded.partitions.iter_mut().zip(&mixtures.models).for_each(|(partition, model)| {
@@ -103,24 +105,22 @@ pub(super) fn plan_again(session: &mut Session) -> Result<()> {
     Ok(())
 }
 
-/// Fits the mixtures to a tree; returns that and the tree.
-fn fit(
-    session: &mut Session,
-    mixtures: &Mixtures,
-    tree: &Tree,
-    source: &str,
-) -> Result<(Fit, String)> {
+impl Mixtures {
+    fn label(&self) -> String {
+        match &self.models[..] {
+            [only] => only.short_label(),
+            several => format!("the profile mixtures of {} partitions", several.len()),
+        }
+    }
+}
+
+/// Fits the mixtures to a tree.
+fn fit(session: &mut Session, mixtures: &Mixtures, tree: &Tree, source: &str) -> Result<Fit> {
     let Session { setup, record } = session;
     let setup = &*setup;
     let jobs = setup.jobs("profile mixture", 1);
     let mut fits = record.run_jobs(&jobs, |job| fit_in_job(setup, mixtures, tree, source, job))?;
-    let fit = fits.swap_remove(0);
-    let label = match &mixtures.models[..] {
-        [only] => only.short_label(),
-        several => format!("the profile mixtures of {} partitions", several.len()),
-    };
-    record.progress.text(&format!("{source}: lnL {:.4} under {label}", fit.lnl));
-    Ok((fit, label))
+    Ok(fits.swap_remove(0))
 }
 
 fn fit_in_job(
@@ -222,12 +222,14 @@ pub(crate) fn end_with_mixture(
     let Some(mixtures) = mixtures else { return Ok(()) };
     session.stage("profile mixture");
     let best = &outcomes[best_of(outcomes)];
-    let (fit, label) = fit(session, &mixtures, &best.tree, "the best tree")?;
+    let fit = fit(session, &mixtures, &best.tree, "the best tree")?;
     let models = mixtures.models.iter().zip(&fit.values);
     let models: Vec<Model> = models.map(|(model, values)| model.with_values(values)).collect();
     session.record.progress.text(&format!(
-        "the best tree: lnL {:.4} under frequencies of sites, {:.4} under {label}",
-        best.lnl, fit.lnl
+        "the best tree: lnL {:.4} under frequencies of sites, {:.4} under {}",
+        best.lnl,
+        fit.lnl,
+        mixtures.label()
     ));
     let of_best = Some(report_of(&fit, &models, "the best tree"));
     let report = SiteFrequenciesReport { mixture_on_best_tree: of_best, ..mixtures.report };

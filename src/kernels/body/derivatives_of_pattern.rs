@@ -69,14 +69,14 @@ pub fn values_of_patterns<const W: usize>(
                     values[k][l] = s[k][l].mul_add(e[k][l], s[k][l]);
                 }
             }
-            for pair in 0..STATES / 2 {
-                for l in 0..2 * RATES {
-                    let (k, rate) = (2 * pair + l / RATES, l % RATES);
-                    let slope = of_pattern[k] * of_four[rate];
-                    let first = values[k][rate] * slope;
-                    sums[0][l] += values[k][rate];
-                    sums[1][l] += first;
-                    sums[2][l] = first.mul_add(slope, sums[2][l]);
+            for k in 0..STATES {
+                let odd = k % 2 * RATES;
+                for l in 0..RATES {
+                    let slope = of_pattern[k] * of_four[l];
+                    let first = values[k][l] * slope;
+                    sums[0][odd + l] += values[k][l];
+                    sums[1][odd + l] += first;
+                    sums[2][odd + l] = first.mul_add(slope, sums[2][odd + l]);
                 }
             }
         }

@@ -32,9 +32,8 @@ pub fn scaled_weights(
     count: impl Fn(usize) -> u32,
 ) -> [f64; RATES] {
     let mut weights = [0.0; RATES];
-    for l in 0..RATES {
-        let rate = four * RATES + l;
-        weights[l] = rate_weights[rate] * factor(count(rate).saturating_sub(least));
+    for (weight, rate) in weights.iter_mut().zip(four * RATES..) {
+        *weight = rate_weights[rate] * factor(count(rate).saturating_sub(least));
     }
     weights
 }

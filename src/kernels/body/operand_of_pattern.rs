@@ -162,13 +162,13 @@ pub fn through_branches(
         for j in 0..T {
             sums[j] = [out[0][first + j], out[1][first + j]];
         }
-        for k in 0..STATES {
-            for j in 0..T {
+        let [a, b] = &grown;
+        for (k, (a, b)) in a.iter().zip(b).enumerate() {
+            for (j, [of_a, of_b]) in sums.iter_mut().enumerate() {
                 let u = matrix.vectors[first + j][k];
-                for end in 0..2 {
-                    for l in 0..RATES {
-                        sums[j][end][l] = u.mul_add(grown[end][k][l], sums[j][end][l]);
-                    }
+                for l in 0..RATES {
+                    of_a[l] = u.mul_add(a[l], of_a[l]);
+                    of_b[l] = u.mul_add(b[l], of_b[l]);
                 }
             }
         }

@@ -87,9 +87,7 @@ fn rescale(y: &mut Four, largest: [f64; RATES], counts: &mut [u32]) {
             counts[l] += 1;
         }
         if by > 1.0 {
-            for i in 0..STATES {
-                y[i][l] *= by;
-            }
+            y.iter_mut().for_each(|rates| rates[l] *= by);
         }
     }
 }

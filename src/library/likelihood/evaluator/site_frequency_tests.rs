@@ -107,7 +107,7 @@ fn each_pattern_has_the_likelihood_under_its_own_matrix() {
         let mut evaluator = case.evaluator(BrlenLinkage::Scaled);
         (0..6).for_each(|g| evaluator.set_brlen_scaler(g, 0.6 + 0.1 * g as f64));
         let sums = evaluator.partition_log_likelihoods().unwrap();
-        for partition in 0..5 {
+        for (partition, lnl) in sums[..5].iter().enumerate() {
             let want = naive_lnls(&case, &evaluator, partition);
             let found = evaluator.pattern_log_likelihoods(partition).unwrap();
             for (found, want) in found.iter().zip(&want) {
@@ -115,7 +115,7 @@ fn each_pattern_has_the_likelihood_under_its_own_matrix() {
             }
             let weights = case.data[partition].weights.iter();
             let sum: f64 = want.iter().zip(weights).map(|(lnl, weight)| lnl * weight).sum();
-            assert!((sum - sums[partition]).abs() < 1e-8, "{sum}, not {}", sums[partition]);
+            assert!((sum - lnl).abs() < 1e-8, "{sum}, not {lnl}");
         }
         // A single taxon has no tree, but its states have frequencies.
         let data = &case.data[5];
