@@ -416,5 +416,6 @@ fn simulate(model: &PartitionModel) -> PartitionData {
         num_states,
         num_rates: model.rates.len(),
         ascertainment: None,
+        pattern_freqs: None,
     }
 }

@@ -10,7 +10,7 @@ use std::path::Path;
 
 // For programs that use the library, and for tests of hostile input.
 pub use crate::commands::Analysis;
-pub use crate::dataset::{SiteWeights, parse_distances};
+pub use crate::dataset::{SiteWeights, parse_distances, parse_site_frequencies};
 pub use crate::output::{MatrixFormat, OutputKind};
 pub use crate::runtime::interrupt::listen as listen_to_signals;
 

@@ -54,6 +54,7 @@ const LIKELIHOOD_FLOORS: &[(&str, u8)] = &[
     ("cpu", 1),
     ("cuda", 1),
     ("naive", 1),
+    ("site_frequencies", 1),
     ("evaluator", 1),
     ("failing", 2),
     ("select", 3),
@@ -316,7 +317,8 @@ fn inside_likelihood_an_engine_imports_the_contract_and_only_select_imports_engi
 #[test]
 fn engines_are_known_by_name_in_one_place_only() {
     let is_allowed = |path: &str| {
-        let own = ["cpu/", "cuda/", "naive/", "select.rs", "failing.rs", "mod.rs"];
+        let own =
+            ["cpu/", "cuda/", "naive/", "site_frequencies/", "select.rs", "failing.rs", "mod.rs"];
         let is_own = |own: &&str| path.starts_with(&format!("likelihood/{own}"));
         // Distances choose among instruction sets and GPUs themselves, with devices that are below both.
         let of_distances = ["instructions.rs", "mod.rs", "pairs.rs", "cuda/"];

@@ -230,6 +230,11 @@ fn weights() {
 }
 
 #[test]
+fn site_frequencies() {
+    fuzz("site_frequencies", &["site_frequencies"], targets::site_frequencies);
+}
+
+#[test]
 fn constraint() {
     fuzz("constraint", &["constraint", "newick"], targets::constraint);
 }

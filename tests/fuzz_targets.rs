@@ -9,7 +9,7 @@ use mlsearch::error::{Error, Fault};
 use mlsearch::model::{Model, UserMatrix};
 use mlsearch::partition::parse_partitions;
 use mlsearch::rng::{Purpose, stream};
-use mlsearch::run::{SiteWeights, parse_distances};
+use mlsearch::run::{SiteWeights, parse_distances, parse_site_frequencies};
 use mlsearch::runtime::checkpoint::{Journal, Key, Kind, Refused};
 use mlsearch::taxa::Taxa;
 use mlsearch::tree::{NewickOptions, NewickReader, NewickTree, read_newick, write_newick};
@@ -208,6 +208,28 @@ pub fn weights(text: &[u8]) -> Verdict {
         same("weights", &found, &again)?;
     }
     Ok(())
+}
+
+/// Files of site frequencies, for alignments of as many columns as there are lines with words.
+pub fn site_frequencies(text: &[u8]) -> Verdict {
+    let Ok(text) = std::str::from_utf8(text) else { return Ok(()) };
+    let num_columns = text.lines().filter(|line| !line.trim().is_empty()).count();
+    let parse = |text: &str| parse_site_frequencies(text, "f", num_columns);
+    let found = match read(text.len(), || parse(text))? {
+        Ok(found) => found,
+        Err(error) => return refused(&error),
+    };
+    let line = |(column, freqs): (usize, &Vec<f64>)| {
+        let freqs: Vec<String> = freqs.iter().map(f64::to_string).collect();
+        format!("{} {}", column + 1, freqs.join(" "))
+    };
+    let written: Vec<String> = found.iter().enumerate().map(line).collect();
+    let again = parse(&written.join("\n")).map_err(|error| format!("written: {error}"))?;
+    let pairs = found.iter().flatten().zip(again.iter().flatten());
+    match found.len() == again.len() && pairs.into_iter().all(|(a, b)| (a - b).abs() < 1e-12) {
+        true => Ok(()),
+        false => Err(format!("written: {written:?}")),
+    }
 }
 
 /// Constraints, on taxa some of which may be in the tree.

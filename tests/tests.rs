@@ -102,6 +102,9 @@ mod bootstrap;
 // Mixtures of profiles and matrices; rates and profiles of sites.
 mod profile_mixtures;
 
+// Frequencies of sites, from a profile mixture or a file.
+mod site_frequencies;
+
 // Whole runs: what they write, and that it can be read back.
 mod whole_runs;
 

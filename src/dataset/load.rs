@@ -9,6 +9,9 @@ use super::invariable::check_all_variable;
 use super::models::{ModelChoice, resolve_model};
 use super::remarks::{Remarks, remark};
 use super::rooting::{Root, find_root};
+use super::site_frequencies::{
+    apply_file, check_models, give_frequencies, read_guide_tree, rounded,
+};
 use super::site_weights::SiteWeights;
 use super::trees::{GivenTree, read_partition_trees, read_trees};
 use crate::alignment::{Alignment, AlignmentSummary, Patterns, read_alignment};
@@ -60,6 +63,8 @@ pub(crate) struct Loaded {
     pub report: AlignmentSummary,
     /// The trees of each file among the plan's trees, in order.
     pub trees: Vec<Vec<GivenTree>>,
+    /// The tree of `--pmsf`.
+    pub guide_tree: Option<GivenTree>,
     /// What the trees of searches must satisfy.
     pub constraint: Option<Constraint>,
     /// The trees of `--partition-trees`: one per partition with data, `None` for the others.
@@ -77,6 +82,23 @@ impl Loaded {
     pub(crate) fn num_patterns(&self) -> usize {
         let patterns = self.partitions.iter().map(|p| p.patterns.num_patterns());
         patterns.sum()
+    }
+
+    /// True if sites have frequencies of their own.
+    pub(crate) fn has_site_frequencies(&self) -> bool {
+        self.partitions.iter().any(|partition| partition.patterns.freqs.is_some())
+    }
+
+    /// Gives the patterns of all partitions frequencies: `of_patterns[partition][pattern]`, as they would be read from a file.
+    pub(crate) fn give_site_frequencies(&mut self, of_patterns: &[Vec<Vec<f64>>]) {
+        for (partition, of_patterns) in self.partitions.iter_mut().zip(of_patterns) {
+            let mut of_columns = vec![Vec::new(); self.num_sites];
+            let sites = partition.columns_of_sites().zip(&partition.patterns.site_to_pattern);
+            for (columns, &pattern) in sites {
+                of_columns[columns[0] as usize] = rounded(&of_patterns[pattern as usize]);
+            }
+            give_frequencies(partition, &of_columns);
+        }
     }
 
     /// The number of each partition in the file, from 1.
@@ -226,6 +248,9 @@ fn load_partitions(
     if let (Some(constraint), Some(path)) = (&constraint, &plan.search.constraint) {
         check_trees(constraint, path, trees.iter().flatten(), &taxa, &mut faults);
     }
+    let guide_tree = collect(read_guide_tree(plan, &taxa), &mut faults)?.flatten();
+    let is_selected: Vec<bool> = candidates.iter().map(Option::is_some).collect();
+    check_models(plan, &partitions, &is_selected, &mut faults);
     // Which taxa a partition's tree must have is known only when all partitions are.
     let partition_trees = match &plan.search.partition_trees {
         Some(file) if faults.is_empty() => {
@@ -253,6 +278,7 @@ fn load_partitions(
         // The selected model may not count frequencies.
         remarks.warnings.extend(warning.filter(|_| candidates.is_none()));
     }
+    apply_file(plan, &mut partitions, alignment.num_sites())?;
     // From here on, the order of the file shows only where partitions are listed.
     let mut by_name: Vec<usize> = (0..partitions.len()).collect();
     by_name.sort_unstable_by(|&a, &b| partitions[a].name.cmp(&partitions[b].name));
@@ -275,6 +301,7 @@ fn load_partitions(
         gappyness,
         report,
         trees,
+        guide_tree,
         constraint,
         partition_trees: partition_trees.map(|trees| in_order(trees, &by_name)),
         root,

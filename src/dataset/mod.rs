@@ -3,7 +3,7 @@
 //! `load` does it, with `models` (the model of each partition) and `matrix_files`, `candidates` and `auto_type`
 //! (models that are to be selected), `site_weights`, `trees`, `identical` (sequences that a search needs only once), `invariable` (sites that
 //! are invalid under an ascertainment correction), `genes` (many alignments of one run) with `models_by_type`, `overview` (the data at a glance), `remarks` (warnings and notes about data that are accepted), and
-//! `rooting` (where trees are to be rooted).
+//! `rooting` (where trees are to be rooted), `site_frequencies` (state frequencies of sites).
 
 mod auto_type;
 mod candidates;
@@ -20,6 +20,7 @@ mod models_by_type;
 mod overview;
 mod remarks;
 mod rooting;
+mod site_frequencies;
 mod site_weights;
 mod trees;
 
@@ -31,6 +32,8 @@ pub(crate) use load::{Loaded, load};
 pub(crate) use overview::overview;
 pub(crate) use remarks::{Remarks, list_names};
 pub(crate) use rooting::{Root, find_root};
+pub(crate) use site_frequencies::DECIMALS;
+pub use site_frequencies::parse_site_frequencies;
 pub use site_weights::SiteWeights;
 pub(crate) use trees::GivenTree;
 

@@ -68,6 +68,13 @@ pub fn ln<const N: usize>(x: &[f64; N]) -> [f64; N] {
 /// 2^-57), then 2^k·(exp(r) − 1) + (2^k − 1).
 #[inline(always)]
 pub fn exp_minus_one_of(x: f64) -> f64 {
+    exp_minus_one(&[x])[0]
+}
+
+/// The same of several numbers. Each step is made for all of them before the next: with sixteen, no register waits for the result of the step
+/// before.
+#[inline(always)]
+pub fn exp_minus_one<const N: usize>(x: &[f64; N]) -> [f64; N] {
     const LOG2_E: f64 = std::f64::consts::LOG2_E;
     // 1.5·2^52: adding and subtracting it rounds to the nearest integer, and leaves that integer in
     // the low bits of the sum.
@@ -87,25 +94,22 @@ pub fn exp_minus_one_of(x: f64) -> f64 {
         1.0 / 479_001_600.0,
         1.0 / 6_227_020_800.0,
     ];
-    let x = if x > -708.0 { x } else { -708.0 };
-    let rounded = x.mul_add(LOG2_E, ROUND);
-    let k = rounded - ROUND;
-    let r = (-k).mul_add(LN2_LO, (-k).mul_add(LN2_HI, x));
-    let mut q = INVERSE_FACTORIALS[12];
-    for c in INVERSE_FACTORIALS[..12].iter().rev() {
-        q = q.mul_add(r, *c);
+    let (mut rounded, mut r, mut q) = ([0.0; N], [0.0; N], [INVERSE_FACTORIALS[12]; N]);
+    for i in 0..N {
+        let x = if x[i] > -708.0 { x[i] } else { -708.0 };
+        rounded[i] = x.mul_add(LOG2_E, ROUND);
+        let k = rounded[i] - ROUND;
+        r[i] = (-k).mul_add(LN2_LO, (-k).mul_add(LN2_HI, x));
     }
-    let q = q * r;
-    let power = f64::from_bits(rounded.to_bits().wrapping_add(1023) << 52);
-    power.mul_add(q, power - 1.0)
-}
-
-/// The same of eight numbers.
-#[inline(always)]
-pub fn exp_minus_one(x: &Lanes) -> Lanes {
-    let mut out = [0.0; 8];
-    for i in 0..8 {
-        out[i] = exp_minus_one_of(x[i]);
+    for c in INVERSE_FACTORIALS[..12].iter().rev() {
+        for i in 0..N {
+            q[i] = q[i].mul_add(r[i], *c);
+        }
+    }
+    let mut out = [0.0; N];
+    for i in 0..N {
+        let power = f64::from_bits(rounded[i].to_bits().wrapping_add(1023) << 52);
+        out[i] = power.mul_add(q[i] * r[i], power - 1.0);
     }
     out
 }

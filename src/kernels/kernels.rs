@@ -6,6 +6,7 @@
 use super::body::derivatives::RateRows;
 use super::body::likelihood::{BlockLikelihoods, PatternData};
 use super::body::operand::End;
+use super::body::operand_of_pattern::{PatternEnd, PatternMatrix};
 use crate::ModelBlock;
 use crate::layout::BLOCK;
 
@@ -98,6 +99,63 @@ macro_rules! for_each_kernel {
                 scaler: &[u32; BLOCK],
                 factors: &[[f64; 3]],
             ) -> [f64; 3];
+
+            /// One row of a CLV, of a pattern with a rate matrix of its own.
+            partials_of_pattern::update_row(
+                matrix: PatternMatrix<'_>,
+                rates: &[f64],
+                ends: [PatternEnd<'_>; 2],
+                brlens: [f64; 2],
+                out: &mut [f64],
+                out_scaler: &mut [u32],
+            );
+
+            /// The same as numbers of states, times the square roots of the frequencies.
+            partials_of_pattern::update_point(
+                matrix: PatternMatrix<'_>,
+                rates: &[f64],
+                ends: [PatternEnd<'_>; 2],
+                brlens: [f64; 2],
+                out: &mut [f64],
+                out_scaler: &mut [u32],
+            );
+
+            /// Likelihood of such a pattern at an edge, and its scaler count.
+            likelihood_of_pattern::edge_likelihood(
+                matrix: PatternMatrix<'_>,
+                rates: &[f64],
+                rate_weights: &[f64],
+                ends: [PatternEnd<'_>; 2],
+                brlen: f64,
+            ) -> (f64, u32);
+
+            /// Likelihood of such a pattern with a pruned subtree inserted into an edge, and its scaler count.
+            likelihood_of_pattern::insertion_likelihood(
+                matrix: PatternMatrix<'_>,
+                rates: &[f64],
+                rate_weights: &[f64],
+                pendant: (&[f64], &[u32]),
+                ends: [PatternEnd<'_>; 2],
+                brlens: [f64; 2],
+            ) -> (f64, u32);
+
+            /// Sumtable of such a pattern, and its scaler count.
+            derivatives_of_pattern::update_products(
+                matrix: PatternMatrix<'_>,
+                rate_weights: &[f64],
+                ends: [PatternEnd<'_>; 2],
+                out: &mut [f64],
+            ) -> u32;
+
+            /// Likelihood and its first and second derivative of each pattern of a block, as three columns.
+            derivatives_of_pattern::values_of_patterns(
+                num_patterns: usize,
+                eigenvals: &[f64],
+                rates: &[f64],
+                products: &[f64],
+                t: f64,
+                out: &mut [f64],
+            );
         }
     };
 }
@@ -140,6 +198,7 @@ macro_rules! instantiate_kernels {
         use crate::body::derivatives::RateRows;
         use crate::body::likelihood::{BlockLikelihoods, PatternData};
         use crate::body::operand::End;
+        use crate::body::operand_of_pattern::{PatternEnd, PatternMatrix};
         use crate::kernels::{Kernels, call_body, for_each_kernel, implement_kernels};
         use crate::layout::BLOCK;
 

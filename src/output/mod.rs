@@ -29,8 +29,8 @@ pub(crate) use kinds::{CHECKPOINT, JSON, LAST_TREE, LOG, OF_EVERY_RUN, PAGE};
 pub(crate) use matrix::{DistanceMapReport, MatrixReport, MatrixTreeReport, PartitionMatrixReport};
 pub(crate) use names::Names;
 pub(crate) use overview::{
-    CompositionReport, GappyTaxonReport, MapReport, OverviewReport, SiteProfileReport,
-    TaxonCompositionReport,
+    CompositionReport, GappyTaxonReport, MapReport, MixtureFitReport, OverviewReport,
+    SiteFrequenciesReport, SiteProfileReport, TaxonCompositionReport,
 };
 pub(crate) use page::page_of;
 pub(crate) use progress::{Progress, Terminal};

@@ -31,6 +31,30 @@ pub(crate) struct SiteProfileReport {
     pub values: Vec<f64>,
 }
 
+/// Where the state frequencies of sites come from.
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+pub(crate) struct SiteFrequenciesReport {
+    /// `pmsf` or `file`.
+    pub source: &'static str,
+    /// The profile mixture on each guide tree.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub guides: Vec<MixtureFitReport>,
+    /// The profile mixture on the best tree.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mixture_on_best_tree: Option<MixtureFitReport>,
+}
+
+/// A profile mixture on a tree.
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+pub(crate) struct MixtureFitReport {
+    /// Which tree.
+    pub tree: String,
+    /// Log-likelihood (natural logarithm).
+    pub log_likelihood: f64,
+    /// Canonical model string of each partition.
+    pub models: Vec<String>,
+}
+
 /// A taxon with little data.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub(crate) struct GappyTaxonReport {

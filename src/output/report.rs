@@ -4,7 +4,7 @@
 //! Only `command`, `run` and `timings` may differ between two runs of the same computation.
 
 use super::history::ReachedReport;
-use super::overview::{OverviewReport, SiteProfileReport};
+use super::overview::{OverviewReport, SiteFrequenciesReport, SiteProfileReport};
 use super::sections::{SCHEMA_VERSION, Section, one_or_many_schema};
 use schemars::JsonSchema;
 use serde::ser::{Serialize, SerializeMap, Serializer};
@@ -67,6 +67,9 @@ pub(crate) struct Report {
     /// The rates of sites along the alignment, where they were computed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub site_rates: Option<SiteProfileReport>,
+    /// Where the state frequencies of sites come from, if they have some.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub site_frequencies: Option<SiteFrequenciesReport>,
     /// Edges of the best tree whose length no partition determines.
     pub undetermined_edges: Vec<UndeterminedEdge>,
     /// What the user should know before relying on the result.

@@ -1,6 +1,6 @@
 //! [`DataArgs`]: the options on data and model, and what they mean.
 
-use super::options::DataOptions;
+use super::options::{DataOptions, SiteFrequencies};
 use super::reading::Reading;
 use super::refusals::Refusals;
 use super::values::Switch;
@@ -166,6 +166,7 @@ impl DataArgs {
                 }
             }),
             model_definitions: self.model_definitions.clone(),
+            site_frequencies: SiteFrequencies::OfModel,
             multistate_equal: self.multistate_equal(refusals),
             auto_mixtures: self.mixtures,
             auto_criterion: self.auto_criterion.map(|criterion| match criterion {

@@ -22,7 +22,7 @@ pub(crate) use machine::RunArgs;
 pub(crate) use options::{
     AnalysisOptions, AncestralOptions, BootstrapOptions, DEFAULT_ALRT_REPLICATES,
     DEFAULT_MOST_REPLICATES, DEFAULT_REPLICATES, DataOptions, OutputOptions, Plan, Rooting,
-    RunOptions, SupportOptions, TestOptions, Threads, TreeSource,
+    RunOptions, SiteFrequencies, SupportOptions, TestOptions, Threads, TreeSource,
 };
 pub(crate) use reading::{Reading, Said};
 pub(crate) use refusals::Refusals;

@@ -61,6 +61,23 @@ pub(crate) enum Threads {
     Fixed(usize),
 }
 
+/// Where the state frequencies of sites come from.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) enum SiteFrequencies {
+    /// The model has frequencies for all sites.
+    #[default]
+    OfModel,
+    /// A file.
+    File(PathBuf),
+    /// A profile mixture on a tree.
+    Guide {
+        /// The file of the tree.
+        tree: PathBuf,
+        /// How often, each time on the best tree under the frequencies of before.
+        rounds: usize,
+    },
+}
+
 /// The data and its model, as given.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct DataOptions {
@@ -86,6 +103,8 @@ pub(crate) struct DataOptions {
     pub auto_mixtures: bool,
     /// Criterion of model selection; `None` for BIC.
     pub auto_criterion: Option<Criterion>,
+    /// Where the state frequencies of sites come from.
+    pub site_frequencies: SiteFrequencies,
     /// Discrete rates are medians of their categories, not means.
     pub gamma_median: bool,
     /// How branch lengths are linked.
@@ -109,6 +128,7 @@ impl Default for DataOptions {
             multistate_equal: None,
             auto_mixtures: false,
             auto_criterion: None,
+            site_frequencies: SiteFrequencies::OfModel,
             gamma_median: false,
             brlen: BrlenLinkage::Linked,
             restricted: true,
@@ -327,6 +347,12 @@ impl Plan {
         paths.extend(self.data.site_weights.as_deref());
         paths.extend(self.data.protein_matrix.as_deref());
         paths.extend(self.data.model_definitions.as_deref());
+        match &self.data.site_frequencies {
+            SiteFrequencies::OfModel => {}
+            SiteFrequencies::File(path) | SiteFrequencies::Guide { tree: path, .. } => {
+                paths.push(path);
+            }
+        }
         paths.extend(self.search.partition_trees.as_deref());
         paths.extend(self.search.constraint.as_deref());
         paths.extend(self.facts.inputs.iter().map(PathBuf::as_path));

@@ -4,6 +4,7 @@
 use super::calibration::{Calibration, LEAST_GAPS};
 use crate::alphabet::Code;
 use crate::dataset::Loaded;
+use crate::likelihood::engine::RATES;
 use crate::likelihood::engine::layout::{BLOCK, Dims, block_lens, num_allocated_clvs};
 use crate::partition::Partition;
 use crate::plan::Plan;
@@ -53,6 +54,14 @@ impl Cost {
                 patterns.code_masks.len(),
                 tips,
             );
+            let dims = match patterns.freqs {
+                // Rows are whole fours of rates, each with a scaler count.
+                Some(_) => {
+                    let num_rates = dims.num_rates.next_multiple_of(RATES);
+                    Dims { num_rates, rate_scalers: true, ..dims }
+                }
+                None => dims,
+            };
             let lens = block_lens(patterns.num_patterns());
             let rows: usize = lens.iter().sum();
             let clv_bytes = rows * (dims.row() * 8 + dims.scalers() * 4);
@@ -62,6 +71,10 @@ impl Cost {
             let classes = (tips + num_allocated_clvs(tips)) * rows * size_of::<Code>();
             let sumtables = lens.len() * BLOCK * (dims.row() * 8 + 4);
             cost.engine_data_bytes += (classes + 3 * rows * 8 + sumtables) as u64;
+            if patterns.freqs.is_some() {
+                // A matrix of vectors, and four numbers for each state.
+                cost.engine_data_bytes += (rows * (states + 4) * states * 8) as u64;
+            }
             cost.sweep += (rows * dims.row() * states * tips) as u64;
             cost.parsimony_bytes += (4 * tips * patterns.num_sites * states / 8) as u64;
         }

@@ -236,6 +236,14 @@ impl Resources {
         if jobs_in_memory >= wanted {
             return Ok((Resources { jobs_in_memory, ..self }, None));
         }
+        // Under frequencies of sites, all CLVs are kept.
+        if loaded.has_site_frequencies() {
+            if jobs_in_memory > 0 {
+                return Ok((Resources { jobs_in_memory, ..self }, None));
+            }
+            let least = used + cost.shared_bytes() + cost.engine_bytes() + beside;
+            return Err(too_little(plan.run.memory.filter(|_| is_users_limit), least));
+        }
         if free < cost.least_job_bytes(plan) {
             let least = used + cost.shared_bytes() + cost.least_job_bytes(plan);
             return Err(too_little(plan.run.memory.filter(|_| is_users_limit), least));

@@ -306,8 +306,7 @@ pub(crate) fn describe_data(loaded: &Loaded) -> Described {
             vec![
                 partition.name.clone(),
                 describe_type(partition.model.data_type),
-                loaded.candidates[index]
-                    .map_or_else(|| partition.model.short_label(), |_| chosen_later()),
+                loaded.candidates[index].map_or_else(|| label(partition), |_| chosen_later()),
                 partition.patterns.num_sites.to_string(),
                 partition.patterns.num_patterns().to_string(),
                 loaded.presence[index].len().to_string(),
@@ -329,6 +328,14 @@ pub(crate) fn describe_data(loaded: &Loaded) -> Described {
         more => format!("  ... and {more} more partitions, listed in the log\n"),
     };
     Described { short: format!("{text}{}{more}{codons}", table(&header, shown)), full }
+}
+
+/// The model, with what it does not say itself.
+fn label(partition: &Partition) -> String {
+    match partition.patterns.freqs {
+        Some(_) => partition.model.label_under_site_frequencies(),
+        None => partition.model.short_label(),
+    }
 }
 
 /// The type of data, with the number of a genetic code.

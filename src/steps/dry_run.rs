@@ -3,9 +3,11 @@
 
 use super::one_class::guides;
 use super::replicates::BOOTSTRAPS;
+use super::site_frequencies::plan_again;
 use crate::error::Result;
 use crate::output::pairs;
 use crate::parallel::{available_cores, available_memory, used_memory};
+use crate::partition::Partition;
 use crate::plan::Plan;
 use crate::runtime::{
     Calibration, Cost, GAPS, RunRecord, Session, Setup, describe_data, first_tree, format_bytes,
@@ -59,9 +61,34 @@ pub(crate) fn describe_run(
 ///
 /// # Errors
 /// A column with likelihood 0.
-pub(crate) fn describe_searches(session: Session) -> Result<()> {
+pub(crate) fn describe_searches(mut session: Session) -> Result<()> {
     let used = used_memory().unwrap_or(0);
-    describe_run(session, |setup, rows| require_for_searches(setup, used, rows))
+    let of_mixture = describe_mixture(&mut session)?;
+    describe_run(session, |setup, rows| {
+        let remark = require_for_searches(setup, used, rows)?;
+        rows.extend(of_mixture);
+        Ok(remark)
+    })
+}
+
+/// What the profile mixture of `--pmsf` takes on the guide tree, and once more on the best tree. From then on, sites have frequencies: the
+/// mean ones of the profiles stand for all.
+fn describe_mixture(session: &mut Session) -> Result<Rows> {
+    let setup = &mut session.setup;
+    let Some(guide) = setup.loaded.guide_tree.take() else { return Ok(Rows::new()) };
+    let known = setup.resources.calibrate(&setup.loaded, &guide.tree, setup.linkage)?;
+    let memory = known.engine_bytes as f64 * known.gaps();
+    let freqs_of = |partition: &Partition| {
+        let guide = partition.model.guide().expect("--pmsf needs a profile mixture");
+        vec![guide.freqs; partition.patterns.num_patterns()]
+    };
+    let freqs: Vec<Vec<Vec<f64>>> = setup.loaded.partitions.iter().map(freqs_of).collect();
+    setup.loaded.give_site_frequencies(&freqs);
+    plan_again(session)?;
+    Ok(vec![
+        ("memory of the profile mixture", format!("about {}", format_bytes(memory as u64))),
+        ("time of the profile mixture on a tree", format_seconds(known.evaluation_seconds())),
+    ])
 }
 
 /// Describes the data of a run that computes no likelihoods.

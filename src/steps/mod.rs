@@ -2,7 +2,8 @@
 //! (`optimize`), how both begin under profile mixtures (`one_class`), replicates (`replicates`, `bootstopping`), and what is delivered of them: results, recomputed from scratch and checked (`outcome`), as
 //! files and report (`results`) and as text (`summary`), with the support of branches (`support`, `branch_tests`), the agreement of
 //! searches (`agreement`), free branches (`terrace`), what a constraint costs (`contradiction`), the tests of evaluated trees
-//! (`tested_trees`), ancestral states (`ancestral`, `ancestral_tables`), and the rates of sites (`site_rates`). All steps of a search are in `whole_search`; `concordance` and `concordance_report` are what gene trees and
+//! (`tested_trees`), ancestral states (`ancestral`, `ancestral_tables`), the rates of sites (`site_rates`), and the frequencies of sites
+//! from a profile mixture (`site_frequencies`). All steps of a search are in `whole_search`; `concordance` and `concordance_report` are what gene trees and
 //! sites say of a tree. What a run would take is described by
 //! `dry_run`.
 
@@ -27,6 +28,7 @@ mod outgroup;
 pub(crate) mod replicates;
 pub(crate) mod results;
 pub(crate) mod select;
+pub(crate) mod site_frequencies;
 pub(crate) mod site_rates;
 pub(crate) mod starts;
 mod summary;

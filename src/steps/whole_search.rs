@@ -5,6 +5,7 @@ use super::branch_tests::{self, support_by_likelihood};
 use super::climb::search_all;
 use super::replicates::{BOOTSTRAPS, make_replicates};
 use super::results::{self, BEST_MODEL, BEST_TREE, ML_TREES};
+use super::site_frequencies::{self, begin_with_guide_tree, end_with_mixture};
 use super::site_rates::{self, deliver_site_rates};
 use super::starts::START_TREE;
 use super::support::{BranchSupport, SUPPORT, deliver_support};
@@ -38,6 +39,7 @@ pub(crate) fn facts_of_search(plan: &Plan, replicates: bool) -> Facts {
     outputs.extend(tested_trees::outputs(plan));
     outputs.extend(ancestral::outputs(plan));
     outputs.extend(site_rates::outputs(plan));
+    outputs.extend(site_frequencies::outputs(plan));
     Facts {
         task,
         outputs,
@@ -85,6 +87,7 @@ fn times_of_search(setup: &Setup) -> f64 {
 /// A column with likelihood 0, or a file that cannot be written.
 pub(crate) fn search_whole(session: &mut Session, replicates: bool) -> Result<Found> {
     site_rates::check(&session.setup)?;
+    let mixtures = begin_with_guide_tree(session)?;
     let described = session.setup.plan.bootstrap.describe();
     let next = match replicates {
         false => Next::Little,
@@ -109,5 +112,6 @@ pub(crate) fn search_whole(session: &mut Session, replicates: bool) -> Result<Fo
         deliver_ancestral(session, &outcomes)?;
     }
     deliver_site_rates(session, &outcomes)?;
+    end_with_mixture(session, mixtures, &outcomes)?;
     Ok(Found { outcomes, support })
 }

@@ -253,6 +253,8 @@ const TABLE: &[Entry] = &[
     ),
     entry(&["pre"], Always, Same(&["--prefix", "{}"]), "IQ-TREE's name of output files"),
     entry(&["wsl"], Never, Same(&["--sitelh"]), "IQ-TREE's log-likelihoods of sites"),
+    entry(&["fs"], Always, Same(&["--site-frequencies", "{}"]), "IQ-TREE's frequencies of sites"),
+    entry(&["ft"], Always, Same(&["--pmsf", "{}"]), "IQ-TREE's guide tree of PMSF"),
     entry(&["wsr", "rate"], Never, Same(&["--site-rates"]), "IQ-TREE's rates of sites"),
     entry(
         &["spp"],

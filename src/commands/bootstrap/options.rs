@@ -3,8 +3,11 @@
 use super::run::Bootstrap;
 use crate::commands::{Analysis, Group, Word, guide};
 use crate::plan::{DataArgs, ModelIs, OutputArgs, Plan, Reading, Replaces, RunArgs};
-use crate::steps::options::{ClimbArgs, ConstraintArgs, FitArgs, IdenticalArgs, ReplicateArgs};
+use crate::steps::options::{
+    ClimbArgs, ConstraintArgs, FitArgs, IdenticalArgs, ReplicateArgs, SiteFrequencyArgs,
+};
 use crate::steps::replicates::BOOTSTRAPS;
+use crate::steps::site_rates::SITE_FREQS;
 use clap::{ArgMatches, Args, FromArgMatches};
 
 /// The word.
@@ -15,7 +18,7 @@ pub(crate) const WORD: Word = Word {
     usage: "-s <FILE> -m <MODEL>",
     guide: guide!("bootstrap"),
     flat: "bootstrap",
-    outputs: &[BOOTSTRAPS],
+    outputs: &[BOOTSTRAPS, SITE_FREQS],
     replaces: Replaces::AllOfAnalyses,
     args: BootstrapArgs::augment_args,
     read,
@@ -27,6 +30,8 @@ pub(crate) const WORD: Word = Word {
 struct BootstrapArgs {
     #[command(flatten)]
     data: DataArgs,
+    #[command(flatten)]
+    site_frequencies: SiteFrequencyArgs,
     #[command(flatten)]
     replicates: ReplicateArgs,
     #[command(flatten)]
@@ -54,5 +59,7 @@ fn read(matches: &ArgMatches, reading: &mut Reading) -> clap::error::Result<Anal
     search.keep_identical = args.identical.keep_identical;
     search.constraint = args.constraint.tree_constraint;
     let bootstrap = args.replicates.read(plan.seed, args.data.has_partitions(), refusals);
-    Ok(Analysis::new(&WORD, Plan { search, bootstrap, ..plan }, Box::new(Bootstrap)))
+    let mut plan = Plan { search, bootstrap, ..plan };
+    args.site_frequencies.read(&mut plan, true, refusals);
+    Ok(Analysis::new(&WORD, plan, Box::new(Bootstrap)))
 }

@@ -10,6 +10,7 @@ use crate::steps::dry_run::describe_searches;
 use crate::steps::replicates::BOOTSTRAPS;
 use crate::steps::replicates::make_replicates;
 use crate::steps::select::select_models;
+use crate::steps::site_frequencies::{self, begin_with_guide_tree};
 
 /// Replicates only.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,7 +20,7 @@ impl Command for Bootstrap {
     fn facts(&self, plan: &Plan) -> Facts {
         Facts {
             task: format!("bootstrap, {}", plan.bootstrap.describe()),
-            outputs: vec![BOOTSTRAPS],
+            outputs: std::iter::once(BOOTSTRAPS).chain(site_frequencies::outputs(plan)).collect(),
             resumes: true,
             needs: Needs { least_taxa: LEAST_TAXA_OF_REPLICATES, ..Needs::default() },
             workload: Workload {
@@ -33,6 +34,7 @@ impl Command for Bootstrap {
 
     fn run(&self, plan: &Plan, record: &mut RunRecord) -> Result<()> {
         let mut session = select_models(Session::start(plan, record)?)?;
+        begin_with_guide_tree(&mut session)?;
         let models = session.setup.models();
         make_replicates(&mut session, &models)?;
         Ok(())

@@ -10,7 +10,7 @@ use crate::plan::{
 use crate::steps::ancestral_tables::{
     ANCESTRAL_PROBS, ANCESTRAL_STATES, ANCESTRAL_TREE, MUTATION_MAP_LIST, MUTATION_MAP_TREE,
 };
-use crate::steps::options::{BestTreeArgs, FitArgs, RootArgs, TestArgs};
+use crate::steps::options::{BestTreeArgs, FitArgs, RootArgs, SiteFrequencyArgs, TestArgs};
 use crate::steps::results::{
     BEST_MODEL, BEST_PARTITION_TREES, BEST_TREE, BEST_TREE_COLLAPSED, ML_TREES, SITE_LH,
 };
@@ -75,6 +75,8 @@ pub(crate) const ANCESTRAL: Word = Word {
 struct EvaluateArgs {
     #[command(flatten)]
     data: DataArgs,
+    #[command(flatten)]
+    site_frequencies: SiteFrequencyArgs,
     /// The trees: FILE, or made: pars{5}, rand{5}, nj
     ///
     /// Or several of these separated by commas.
@@ -130,5 +132,6 @@ fn read(matches: &ArgMatches, reading: &mut Reading) -> clap::error::Result<Anal
     let mut plan = Plan { search, tests: args.tests.read(refusals), ..plan };
     plan.output.root = args.root.read(refusals);
     args.best_tree.read(&mut plan, refusals);
+    args.site_frequencies.read(&mut plan, false, refusals);
     Ok(Analysis::new(&WORD, plan, Box::new(Evaluate)))
 }

@@ -15,6 +15,7 @@ use crate::steps::one_class::begin_with_one_class;
 use crate::steps::optimize::optimize_in_steps;
 use crate::steps::results::{BEST_MODEL, BEST_TREE, ML_TREES};
 use crate::steps::select::select_models;
+use crate::steps::site_frequencies::{self, begin_with_guide_tree, end_with_mixture};
 use crate::steps::site_rates::{self, deliver_site_rates};
 use crate::steps::starts::{StartLengths, StartTree, make_starts};
 use crate::steps::{Outcome, Topologies, deliver, deliver_tests, results, tested_trees};
@@ -36,6 +37,7 @@ impl Command for Evaluate {
         outputs.extend(tested_trees::outputs(plan));
         outputs.extend(ancestral::outputs(plan));
         outputs.extend(site_rates::outputs(plan));
+        outputs.extend(site_frequencies::outputs(plan));
         let tests = if plan.tests.kinds.is_empty() { "" } else { " and tests" };
         Facts {
             task: format!("evaluation{tests} of given trees"),
@@ -66,6 +68,7 @@ impl Command for Evaluate {
 /// Partition trees that do not fit a tree, or a column with likelihood 0.
 fn evaluate(mut session: Session) -> Result<()> {
     site_rates::check(&session.setup)?;
+    let mixtures = begin_with_guide_tree(&mut session)?;
     let trees = make_starts(&mut session, StartLengths::AsGiven, Some("the evaluation"))?;
     let is_tested = !session.setup.plan.tests.kinds.is_empty();
     let topologies = if is_tested { Some(find_topologies(&mut session, &trees)?) } else { None };
@@ -80,6 +83,7 @@ fn evaluate(mut session: Session) -> Result<()> {
     deliver_branch_tests(&mut session, &outcomes)?;
     deliver_ancestral(&mut session, &outcomes)?;
     deliver_site_rates(&mut session, &outcomes)?;
+    end_with_mixture(&mut session, mixtures, &outcomes)?;
     topologies.map_or(Ok(()), |found| deliver_tests(&mut session, &outcomes, &found))
 }
 

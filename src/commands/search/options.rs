@@ -10,7 +10,7 @@ use crate::steps::ancestral_tables::{
 };
 use crate::steps::options::{
     BestTreeArgs, ClimbArgs, ConstraintArgs, FitArgs, IdenticalArgs, MetricArgs, ReplicateArgs,
-    RootArgs, StartArgs,
+    RootArgs, SiteFrequencyArgs, StartArgs,
 };
 use crate::steps::replicates::BOOTSTRAPS;
 use crate::steps::results::{
@@ -76,6 +76,8 @@ const HOW: &str = "--all or --bs-trees N adds some to a search";
 struct SearchArgs {
     #[command(flatten)]
     data: DataArgs,
+    #[command(flatten)]
+    site_frequencies: SiteFrequencyArgs,
     /// Add replicates, and their support of the tree
     ///
     /// Search, bootstrap replicates [default: 100] and support values on the best tree.
@@ -122,6 +124,7 @@ fn read(matches: &ArgMatches, reading: &mut Reading) -> clap::error::Result<Anal
     let mut plan = Plan { search, ..plan };
     plan.output.root = args.root.read(refusals);
     args.best_tree.read(&mut plan, refusals);
+    args.site_frequencies.read(&mut plan, true, refusals);
     if replicates {
         plan.bootstrap = args.replicates.read(plan.seed, args.data.has_partitions(), refusals);
         plan.support.kinds.extend(args.metric.read("fbp", refusals));

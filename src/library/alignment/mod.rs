@@ -36,14 +36,17 @@ mod nexus_commands;
 mod nexus_format;
 mod nexus_matrix;
 mod open;
+mod pattern_freqs;
 mod pattern_order;
 mod patterns;
 mod phylip;
 mod recode;
 mod rows;
+mod split_patterns;
 mod stockholm;
 
 pub use open::{read_alignment, read_alignment_from};
+pub use pattern_freqs::PatternFreqs;
 pub use patterns::Patterns;
 pub use recode::Recoding;
 pub use rows::Alignment;

@@ -5,12 +5,13 @@
 //! their first occurrence, so nothing here depends on hashing. Taxa without any data are left out: they contribute a
 //! factor of one to every likelihood.
 
+use super::pattern_freqs::PatternFreqs;
 use super::pattern_order::by_similarity;
 use crate::alphabet::{Code, DataType};
 use std::collections::HashMap;
 
 /// The distinct sites of one partition.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Patterns {
     /// What the codes stand for.
     pub data_type: DataType,
@@ -27,6 +28,8 @@ pub struct Patterns {
     pub site_to_pattern: Vec<u32>,
     /// Number of sites (codons in codon data): the sum of the weights.
     pub num_sites: usize,
+    /// State frequencies of each pattern, where these are not those of the model.
+    pub freqs: Option<PatternFreqs>,
 }
 
 impl Patterns {
@@ -86,7 +89,17 @@ impl Patterns {
             *pattern = rank[*pattern as usize];
             weights[*pattern as usize] += 1;
         }
-        Patterns { data_type, tip_taxa, codes, code_masks, weights, site_to_pattern, num_sites }
+        let freqs = None;
+        Patterns {
+            data_type,
+            tip_taxa,
+            codes,
+            code_masks,
+            weights,
+            site_to_pattern,
+            num_sites,
+            freqs,
+        }
     }
 
     /// Number of patterns.
@@ -121,6 +134,7 @@ impl Patterns {
             code_masks: self.code_masks.clone(),
             weights: self.weights.clone(),
             site_to_pattern: Vec::new(),
+            freqs: self.freqs.clone(),
             ..*self
         }
     }
@@ -157,6 +171,7 @@ impl Patterns {
                 code_masks: self.code_masks.clone(),
                 weights: vec![self.num_sites as u32],
                 site_to_pattern: Vec::new(),
+                freqs: None,
                 ..*self
             };
         }
@@ -169,6 +184,7 @@ impl Patterns {
             weights: kept.iter().map(|&i| weights[i]).collect(),
             site_to_pattern: Vec::new(),
             num_sites: weights.iter().map(|&weight| weight as usize).sum(),
+            freqs: self.freqs.as_ref().map(|freqs| freqs.of_patterns(&kept)),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Likelihood of trees by Felsenstein's pruning algorithm (1981, J Mol Evol 17:368). The [`Evaluator`]
-//! (`evaluator/`) decides what must be computed; an [`engine::Engine`] (`cpu/`, `cuda/` or `naive/`, made by
-//! [`select`]) computes it.
+//! (`evaluator/`) decides what must be computed; an [`engine::Engine`] (`cpu/`, `cuda/`, `naive/`, or `site_frequencies/`
+//! where patterns have frequencies of their own, made by [`select`]) computes it.
 //!
 //! Glossary. *CLV*: conditional likelihood vector, the probability of the data behind a node given
 //! each state at the node, per pattern and rate category. *Virtual root*: the edge towards which all
@@ -50,6 +50,7 @@ pub mod failing;
 pub mod naive;
 mod partitions;
 pub mod select;
+mod site_frequencies;
 
 pub use crate::numeric::{Gamma, GammaPrior};
 pub use engine::{EngineError, EngineOptions, GpuRates, Result, ScorePrecision};

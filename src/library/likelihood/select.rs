@@ -4,7 +4,7 @@ use super::engine::layout::{STATE_COUNTS, num_allocated_clvs};
 use super::engine::{
     Checked, Engine, EngineError, EngineOptions, Entry, GpuRates, PartitionData, Result,
 };
-use super::{cpu, cuda, naive};
+use super::{cpu, cuda, naive, site_frequencies};
 
 /// The engine and instruction set that [`make_engine`] would use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +44,11 @@ pub const ENGINE_OF_GPUS: &str = cuda::ENTRY.name;
 /// True if an engine gives the bits of the default one.
 pub fn gives_default_bits(name: &str) -> bool {
     ENGINES.iter().any(|entry| entry.name == name && entry.gives_default_bits)
+}
+
+/// True if the engine of this name, or the default one, can compute with state frequencies of patterns.
+pub fn knows_site_frequencies(name: Option<&str>) -> bool {
+    name.is_none_or(|name| name == site_frequencies::ENTRY.name)
 }
 
 /// The GPUs of these options: name and compute capability.
@@ -136,6 +141,15 @@ pub fn why_slow(choice: &Choice) -> Option<&'static str> {
 /// [`EngineError::Unknown`] if this machine lacks the requested engine or instruction set, and
 /// [`EngineError::OutOfMemory`].
 pub fn make_engine(data: &[PartitionData], options: &EngineOptions) -> Result<Box<dyn Engine>> {
-    let engine = (entry(options)?.make)(data, options)?;
+    let entry = entry(options)?;
+    let make = match data.iter().any(|data| data.pattern_freqs.is_some()) {
+        true if knows_site_frequencies(Some(entry.name)) => site_frequencies::ENTRY.make,
+        true => {
+            let reason = "it does not know site frequencies".to_string();
+            return Err(EngineError::Unavailable { engine: entry.name, reason });
+        }
+        false => entry.make,
+    };
+    let engine = make(data, options)?;
     Ok(Box::new(Checked::new(engine, data)))
 }

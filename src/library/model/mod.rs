@@ -8,10 +8,9 @@
 //! | `protein`, `protein_tables` | published amino-acid matrices |
 //! | `codon` | codon models: rates from kappa and omega, codon frequencies from nucleotides' |
 //! | `modes` | where the value of a parameter comes from |
-//! | `matrix_mixtures` | published mixtures of amino-acid matrices with all rates over sites |
-//! | `profiles` | published mixtures of amino-acid profiles |
+//! | `matrix_mixtures`, `profiles` | published mixtures of amino-acid matrices with all rates over sites, and of profiles |
 //! | `mixture` | [`Mixture`]: classes of sites with rate matrices of their own |
-//! | `guide` | the model of one class with which profile mixtures begin |
+//! | `guide`, `site_frequencies` | the models of one class with which profile mixtures begin, and of sites with frequencies of their own |
 //! | `exchange` | [`Exchange`]: where exchange rates come from |
 //! | `parameters` | [`Model`]: one partition's model with its current parameters |
 //! | `free` | `FreeParameter`: all parameters to be estimated, as one list |
@@ -55,6 +54,7 @@ mod qmatrix;
 mod rate_starts;
 mod rates;
 mod raxml;
+mod site_frequencies;
 mod user_matrix;
 mod values;
 mod words;

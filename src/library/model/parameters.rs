@@ -9,6 +9,7 @@ use super::modes::FreqsMode;
 use super::qmatrix::{EigenModel, normalise_freqs};
 use super::rates::{Heterogeneity, Invariant, RateCats};
 use crate::alphabet::DataType;
+use std::borrow::Cow;
 
 /// The model of one partition.
 #[derive(Debug, Clone, PartialEq)]
@@ -64,19 +65,20 @@ impl Model {
         self.freqs.len()
     }
 
+    /// Exchange rates between the states, on any scale; none where classes have rates of their own.
+    pub(crate) fn exchange_rates(&self) -> Cow<'_, [f64]> {
+        match &self.exchange {
+            Exchange::Classes(classes) => Cow::Borrowed(&classes.rates[..]),
+            Exchange::Table(rates, _) => Cow::Borrowed(&rates[..]),
+            Exchange::Codon(codon) => Cow::Owned(codon.exchange_rates(&self.position_freqs)),
+            Exchange::OfClasses => Cow::Borrowed(&[]),
+        }
+    }
+
     /// The eigensystem of each normalised rate matrix at the current rates and frequencies: one, or
     /// one per class of a mixture.
     pub fn eigen_models(&self) -> Vec<EigenModel> {
-        let of_codons;
-        let rates = match &self.exchange {
-            Exchange::Classes(classes) => &classes.rates[..],
-            Exchange::Table(rates, _) => rates,
-            Exchange::Codon(codon) => {
-                of_codons = codon.exchange_rates(&self.position_freqs);
-                &of_codons[..]
-            }
-            Exchange::OfClasses => &[],
-        };
+        let rates = &*self.exchange_rates();
         let of_class = |class: &SiteClass| {
             EigenModel::new(
                 class.exchange.unwrap_or(rates),

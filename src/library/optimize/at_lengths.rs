@@ -291,6 +291,7 @@ mod tests {
             num_states: 4,
             num_rates: model.rate_cats().rates.len(),
             ascertainment: None,
+            pattern_freqs: None,
         };
         let engine = make_engine(std::slice::from_ref(&data), &EngineOptions::default()).unwrap();
         let taxa: Vec<usize> = (0..9).collect();

@@ -28,6 +28,7 @@ pub(super) fn case(linkage: BrlenLinkage, models: &[Model]) -> Evaluator {
             num_states: 4,
             num_rates: 4,
             ascertainment: None,
+            pattern_freqs: None,
         })
         .collect();
     let options = EngineOptions::default();

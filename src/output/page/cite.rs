@@ -95,10 +95,14 @@ const WORKS: &[Work] = &[
         has_model(result, |model| matrix(model).starts_with("LG4"))
     }),
     work("LeGascuelLartillot2008", "profile mixtures", |result| {
-        has_model(result, |model| {
+        let has_profiles = |model: &str| {
             let parts = model.split(['+', '{']).skip(1);
             parts.filter_map(|part| part.strip_prefix('C')).any(|n| n.parse::<u8>().is_ok())
-        })
+        };
+        result.at("site_frequencies.guides").is_some() || has_model(result, has_profiles)
+    }),
+    work("Wang2018", "frequencies of sites (PMSF)", |result| {
+        result.at("site_frequencies").is_some()
     }),
     work("LeLartillotGascuel2008", "mixtures of matrices", |result| {
         has_model(result, |model| ["EX2", "EX3", "EHO", "UL2", "UL3"].contains(&matrix(model)))

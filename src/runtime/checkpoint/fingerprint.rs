@@ -6,7 +6,7 @@ use crate::dataset::Loaded;
 use crate::likelihood::select::gives_default_bits;
 use crate::plan::{
     AnalysisOptions, AncestralOptions, BootstrapOptions, DataOptions, OutputOptions, Plan,
-    RunOptions, SupportOptions, TestOptions, TreeSource,
+    RunOptions, SiteFrequencies, SupportOptions, TestOptions, TreeSource,
 };
 use std::fmt::Debug;
 use xxhash_rust::xxh3::Xxh3;
@@ -60,6 +60,9 @@ fn add_data(identity: &mut Identity, plan: &Plan, loaded: &Loaded) {
         }
         hash.bytes(bytemuck::cast_slice(&patterns.weights));
         hash.bytes(bytemuck::cast_slice(&patterns.site_to_pattern));
+        if let Some(freqs) = &patterns.freqs {
+            hash.add(freqs);
+        }
     }
     let (taxa, sites) = (loaded.taxa.len(), loaded.num_sites);
     identity.add("alignment", format!("{taxa} taxa, {sites} sites, hash {}", hash.text()));
@@ -86,6 +89,11 @@ fn add_data(identity: &mut Identity, plan: &Plan, loaded: &Loaded) {
         loaded.trees.iter().flatten().for_each(|given| hash.add(given));
         let number = loaded.trees.iter().map(Vec::len).sum::<usize>();
         identity.add("trees", format!("{number}, hash {}", hash.text()));
+    }
+    if let Some(guide) = &loaded.guide_tree {
+        let mut hash = Hash::new();
+        hash.add(guide);
+        identity.add("--pmsf", format!("hash {}", hash.text()));
     }
     if let Some(constraint) = &loaded.constraint {
         let mut hash = Hash::new();
@@ -128,6 +136,7 @@ fn add_options(identity: &mut Identity, plan: &Plan) {
         model_definitions: _,
         recode: _,
         multistate_equal: _,
+        site_frequencies,
         auto_criterion,
         auto_mixtures,
         gamma_median: _,
@@ -136,6 +145,9 @@ fn add_options(identity: &mut Identity, plan: &Plan) {
     } = data;
     identity.add("criterion of models", auto_criterion.unwrap_or_default().name());
     identity.add("--mixtures", auto_mixtures);
+    if let SiteFrequencies::Guide { rounds, .. } = site_frequencies {
+        identity.add("--pmsf-rounds", rounds);
+    }
     identity.add("branch lengths", text(&plan.linkage()).to_lowercase());
     identity.add("restricted trees", restricted);
 

@@ -81,6 +81,7 @@ mod tests {
             num_states: 4,
             num_rates: 4,
             ascertainment: None,
+            pattern_freqs: None,
         };
         let mut block = new_block(&data);
         set_model(&mut block, &PartitionModel::new(&Model::parse(model).unwrap()));

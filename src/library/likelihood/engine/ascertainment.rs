@@ -115,6 +115,7 @@ impl PartitionData {
             tip_codes: self.tip_codes.iter().map(row).collect(),
             weights,
             ascertainment: None,
+            pattern_freqs: None,
             code_masks: self.code_masks.clone(),
             ..*self
         })

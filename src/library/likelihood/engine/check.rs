@@ -317,6 +317,7 @@ mod tests {
             num_states: 4,
             num_rates: 1,
             ascertainment: None,
+            pattern_freqs: None,
         };
         let options = EngineOptions::default();
         let mut engine = make_engine(&[partition(5), partition(2)], &options).unwrap();

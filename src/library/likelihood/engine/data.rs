@@ -1,6 +1,6 @@
 //! The data of one partition in the form that engines read: tip codes, pattern weights and model.
 
-use crate::alignment::Patterns;
+use crate::alignment::{PatternFreqs, Patterns};
 use crate::alphabet::Code;
 use crate::model::{Ascertainment, EigenModel, Model, RateCats};
 
@@ -21,6 +21,8 @@ pub struct PartitionData {
     pub num_rates: usize,
     /// Correction of ascertainment bias, if any. The excluded sites are not among the patterns above.
     pub ascertainment: Option<Ascertainment>,
+    /// State frequencies of each pattern, instead of those of the model.
+    pub pattern_freqs: Option<PatternFreqs>,
 }
 
 impl PartitionData {
@@ -72,6 +74,7 @@ impl PartitionData {
             num_states: patterns.data_type.num_states(),
             num_rates: model.rate_cats().rates.len(),
             ascertainment: model.ascertainment.clone(),
+            pattern_freqs: patterns.freqs.clone(),
         }
     }
 }

@@ -25,6 +25,7 @@ pub use contract::{
 };
 pub use data::{PartitionData, PartitionModel};
 pub use forgetting::{Forgetting, min_clvs};
+pub use mlsearch_kernels::body::operand_of_pattern::RATES;
 pub use mlsearch_kernels::{ModelBlock, layout, scaling};
 pub use model_block::{new_block, set_model};
 pub use newton::{Derivatives, TrialSweep, chain_rule, run_sweep, run_trials};

@@ -25,6 +25,8 @@ mod partition_tree;
 mod polytomies;
 mod position;
 mod prune;
+#[cfg(test)]
+mod site_frequency_tests;
 mod sweep;
 #[cfg(test)]
 mod tests;

@@ -3,6 +3,7 @@
 use super::brlens::halve;
 use super::edge_numbers::EdgeNumbers;
 use super::partition_tree::PartitionTree;
+use crate::alignment::PatternFreqs;
 use crate::alphabet::Code;
 use crate::likelihood::engine::{
     EdgeJob, Operation, PartitionData, PartitionModel, SweepOperation,
@@ -26,6 +27,7 @@ pub(super) struct PartitionState {
     /// For a partition with a single taxon: compatible states and weight of each pattern. (No correction of
     /// ascertainment bias: a single sequence has no variable sites.)
     single: Option<Vec<(u64, f64)>>,
+    pattern_freqs: Option<PatternFreqs>,
     pub(super) lnl: Option<f64>,
     /// For programs under construction.
     pub(super) numbers: EdgeNumbers,
@@ -47,6 +49,7 @@ impl PartitionState {
             pattern_weights: data.weights.clone(),
             num_values: data.weights.len() * data.num_tips() * data.num_states,
             single,
+            pattern_freqs: data.pattern_freqs.clone(),
             lnl: None,
             numbers: EdgeNumbers::default(),
         }
@@ -98,8 +101,10 @@ impl PartitionState {
     /// of the frequencies of the compatible states, and its weight.
     pub(super) fn single_taxon_patterns(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
         let model = PartitionModel::new(&self.model);
-        self.single.iter().flatten().map(move |&(states, weight)| {
-            let freqs = model.freqs.iter().enumerate();
+        let single = self.single.iter().flatten().enumerate();
+        single.map(move |(pattern, &(states, weight))| {
+            let own = self.pattern_freqs.as_ref().map(|freqs| freqs.of(pattern));
+            let freqs = own.unwrap_or(&model.freqs).iter().enumerate();
             let sum: f64 = freqs.filter(|(i, _)| states >> i & 1 == 1).map(|(_, f)| f).sum();
             (libm::log(sum), weight)
         })

@@ -47,6 +47,7 @@ pub(super) fn random_case(seed: u64, num_taxa: usize, partitions: &[(usize, usiz
             num_states: 4,
             num_rates: model.rate_cats().rates.len(),
             ascertainment: None,
+            pattern_freqs: None,
         });
         case.taxa.push(taxa);
         case.models.push(model);
@@ -252,7 +253,7 @@ fn a_trial_gives_the_likelihood_that_the_tree_then_has() {
     }
 }
 
-fn assert_trials_are_those_of_moved_trees(
+pub(super) fn assert_trials_are_those_of_moved_trees(
     evaluator: &mut Evaluator,
     prune: &Prune,
     candidates: &[EdgeId],
