@@ -43,8 +43,9 @@ __device__ __forceinline__ void prefetch_line(const void *at) { asm volatile("pr
 /// Patterns of a slice: one for each thread of a warp. Slices of a block.
 #define SLICE 32
 #define SLICES (BLOCK / SLICE)
-/// Most threads of a CTA: fewer of the kernels for more than four states, and for different numbers (0), which need more registers.
-#define MOST_THREADS(S) ((S) == 4 ? 512 : 256)
+/// Most threads of a CTA; of the kernels with partitions of different numbers of states, whose code needs more registers.
+#define MOST_THREADS 512
+#define MOST_THREADS_OF_ANY 256
 /// Partial sums in a sum over patterns (kernels/layout.rs).
 #define LANES 8
 /// Exponentials that are computed at a time, by as many threads (kernels/body/pmatrix.rs).
@@ -319,8 +320,6 @@ struct PatternBlock {
 
     /// False for threads that only come to the barriers.
     __device__ __forceinline__ bool is_used() const { return pattern < len; }
-    /// False for the threads of a warp none of which is used.
-    __device__ __forceinline__ bool has_used_warp() const { return pattern - threadIdx.x % SLICE < len; }
     /// The first share of a whole block are the threads that have one pattern each.
     __device__ __forceinline__ bool is_first() const { return share == 0 && pattern < len; }
 

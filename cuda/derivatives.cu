@@ -49,20 +49,29 @@ __device__ SHARED_CODE void update_sumtable(const Partition &partition, PatternB
     Vector<S, double> sumtable(partition, block, scratch, step.out_place, step.out_index);
     double *out = sumtable.clv;
     u32 scalings = 0;
-    if (block.has_used_warp()) {
+    if (block.is_used()) {
         a = operand<S, double>(partition, block, scratch, step.ends[0], 0, 0);
         b = operand<S, double>(partition, block, scratch, step.ends[1], 0, 0);
         a.matrix = a.is_tip ? partition.sumtable_left_tip : partition.sumtable_left;
         b.matrix = b.is_tip ? partition.sumtable_right_tip : partition.sumtable_right;
         fetch_operand<S>(partition, block, a);
         fetch_operand<S>(partition, block, b);
-        for (u32 i = 0; block.is_used() && i < (partition.rate_scalers ? partition.num_rates : 1); i++) {
+        for (u32 i = 0; i < (partition.rate_scalers ? partition.num_rates : 1); i++) {
             u32 own = count_of<S>(partition, a, i, block.len) + count_of<S>(partition, b, i, block.len);
             scalings = i == 0 || own < scalings ? own : scalings;
         }
-        Products<S, double>::write(partition, block, a, b, out);
+        for (u32 part = block.share; part < num_parts; part += block.num_shares) {
+            u32 rate = part / of_rate, first = part % of_rate * count;
+            double x[count], y[count];
+            product<S, count, 1>(partition, block.len, a, rate, first, x);
+            product<S, count, 1>(partition, block.len, b, rate, first, y);
+            double *to = out + ((u64)rate * S + first) * block.len;
+#pragma unroll
+            for (int i = 0; i < count; i++) {
+                to[(u64)i * block.len] = x[i] * y[i];
+            }
+        }
     }
-    __syncthreads();
     if (partition.rate_scalers) {
         weigh_rates<S>(partition, block, a, b, scalings, out);
     }
@@ -229,7 +238,7 @@ __device__ __forceinline__ void derivatives(const Partition *partitions, const D
 }
 
 #define DERIVATIVES_OF(S)                                                                                         \
-    extern "C" __global__ void __launch_bounds__(MOST_THREADS(S), 1)                                                   \
+    extern "C" __global__ void __launch_bounds__(MOST_THREADS, 1)                                                    \
         derivatives_sumtable_##S(const Partition *partitions, const Job *jobs, u32 num_jobs, u32 num_items,                 \
                                  const Step *steps, const double *matrices) {                                     \
         start_edges<S>(partitions, jobs, num_jobs, num_items, steps, matrices);                                        \

@@ -280,7 +280,7 @@ __device__ __forceinline__ void matrices_of_all(const Partition *partitions, con
 }
 
 #define LIKELIHOOD_OF(name, S, Real)                                                                              \
-    extern "C" __global__ void __launch_bounds__(MOST_THREADS(S), 1)                                                \
+    extern "C" __global__ void __launch_bounds__(MOST_THREADS, 1)                                                 \
         name##_##S(const Partition *partitions, const Job *jobs, u32 num_jobs, u32 num_items, const Step *steps,            \
                    double *matrices, const MatrixJob *matrix_jobs, u32 num_matrices, u32 *counter, u32 counted,   \
                    double *scratch_clvs, u32 *scratch_scalers, u64 clv_stride, u64 scaler_stride,                 \

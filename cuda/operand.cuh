@@ -3,25 +3,23 @@
 //     Tip:   x[p, r] = table[code[p], r]
 //     Inner: x[p, r] = P_r * CLV[p, r] = sum over j of column_j * CLV[p, r][j], one chain of fused multiply-adds
 //
-// A row of a pattern, the numbers of all its rates, has *parts*: a warp computes one part of its patterns at a time, so that it needs no
-// more registers for 64 states than for 20, and other warps compute other parts. Of four states, each thread has the part of its
-// pattern, and all threads read the same number of a matrix. Of more states, a thread computes a *tile*: some numbers of the part for some
-// of the patterns, so that what it reads of the matrix serves several patterns.
+// A row of a pattern, the numbers of all its rates, has *parts*: a thread computes those of one part at a time, so that it needs no
+// more registers for 64 states than for 20, and other threads compute other parts. All threads of a warp read the same number of
+// a matrix and neighbouring numbers of a CLV.
 
 #pragma once
 #include "precision.cuh"
 
 /// Numbers of a part, and parts of a rate.
 template <int S> struct Part {
-    static const int COUNT = S == 64 ? 16 : S;
+    static const int COUNT = S == 64 ? 8 : S == 20 ? 10 : 4;
     static const int OF_RATE = S / COUNT;
 };
 
 /// One end for the pattern of this thread.
 template <typename Real> struct Operand {
-    /// For a tip: its code, and where it is.
+    /// For a tip: its code.
     u32 code;
-    const u16 *codes;
     bool is_tip;
     /// The P-matrix, or a tip's table.
     const Real *matrix;
@@ -65,12 +63,10 @@ __device__ __forceinline__ Operand<Real> operand(const Partition &partition, Pat
     out.matrix = (const Real *)(matrices + end.matrix);
     if (out.is_tip) {
         u64 at = (u64)block.offset * partition.num_tips + (u64)end.index * block.len + block.pattern;
-        out.codes = partition.tip_codes + at;
-        out.code = block.is_used() ? *out.codes : 0;
+        out.code = partition.tip_codes[at];
         out.vector = Source<Real>();
     } else {
         out.code = 0;
-        out.codes = 0;
         bool is_single = sizeof(Real) == sizeof(float) && end.place == SINGLE;
         if (is_single) {
             Vector<S, float> vector(partition, block, scratch, end.place, end.index);
@@ -179,141 +175,6 @@ __device__ __forceinline__ void plain(const Partition &partition, u32 len, const
         out[i] = x[(u64)(i * STRIDE) * len];
     }
 }
-
-/// The products by element of two operands with their matrices applied, for all parts of a row: into `out`, which is where the
-/// thread's pattern is. True if a row may have to be scaled. All threads of a warp of which one is used must call it.
-template <int S, typename Real> struct Products {
-    static __device__ __forceinline__ bool write(const Partition &partition, PatternBlock block, const Operand<Real> &a,
-                                                 const Operand<Real> &b, Real *out) {
-        const int count = Part<S>::COUNT, of_rate = Part<S>::OF_RATE;
-        Extent<Real> extent;
-        extent.begin();
-        bool may_be_scaled = false;
-        for (u32 part = block.share; block.is_used() && part < partition.num_rates * of_rate; part += block.num_shares) {
-            u32 rate = part / of_rate, first = part % of_rate * count;
-            Real x[count], y[count];
-            product<S, count, 1>(partition, block.len, a, rate, first, x);
-            product<S, count, 1>(partition, block.len, b, rate, first, y);
-            Real *to = out + ((u64)rate * S + first) * block.len;
-            if (partition.rate_scalers) {
-                extent.begin();
-            }
-#pragma unroll
-            for (int i = 0; i < count; i++) {
-                Real value = x[i] * y[i];
-                to[(u64)i * block.len] = value;
-                extent.note(value);
-            }
-            may_be_scaled = partition.rate_scalers ? may_be_scaled || extent.may_be_scaled() : extent.may_be_scaled();
-        }
-        return may_be_scaled;
-    }
-};
-
-/// Patterns of a tile, and warp lanes that have tiles of different patterns; the other lanes have other numbers of the part.
-#define TILE_PATTERNS 4
-#define TILE_LANES (SLICE / TILE_PATTERNS)
-
-/// A thread's tile: of every TILE_LANES-th pattern of the warp's, as distances from the thread's own. Where the block has no such
-/// pattern, the first one's numbers are computed again, and not written.
-template <int S> struct PartTile {
-    static const int COUNT = Part<S>::COUNT / TILE_PATTERNS;
-    int distance[TILE_PATTERNS];
-    bool is_used[TILE_PATTERNS];
-    /// The first of its numbers in a part.
-    u32 first;
-
-    __device__ __forceinline__ PartTile(PatternBlock block) {
-        u32 lane = threadIdx.x % SLICE, start = block.pattern - lane;
-        first = lane / TILE_LANES * COUNT;
-#pragma unroll
-        for (int n = 0; n < TILE_PATTERNS; n++) {
-            is_used[n] = start + n * TILE_LANES < block.len;
-            distance[n] = (int)(lane % TILE_LANES + (is_used[n] ? n * TILE_LANES : 0)) - (int)lane;
-        }
-    }
-
-    /// `product` for the tile.
-    __device__ __forceinline__ void product(const Partition &partition, u32 len, const Operand<double> &end, u32 rate, u32 from,
-                                            double (&out)[TILE_PATTERNS][COUNT]) const {
-        if (end.is_tip) {
-#pragma unroll
-            for (int n = 0; n < TILE_PATTERNS; n++) {
-                u32 code = end.codes[distance[n]];
-                read_numbers<COUNT, 1>(end.matrix + ((u64)code * partition.num_rates + rate) * S + from, out[n]);
-            }
-            return;
-        }
-        const double *columns = end.matrix + (u64)rate * (S * S) + from;
-        const double *x = end.vector.clv + (u64)(rate * S) * len;
-        double column[COUNT];
-        read_numbers<COUNT, 1>(columns, column);
-#pragma unroll
-        for (int n = 0; n < TILE_PATTERNS; n++) {
-            double x0 = x[distance[n]];
-#pragma unroll
-            for (int i = 0; i < COUNT; i++) {
-                out[n][i] = column[i] * x0;
-            }
-        }
-#pragma unroll 1
-        for (u32 j = 1; j < S; j++) {
-            const double *xj = x + (u64)j * len;
-            read_numbers<COUNT, 1>(columns + j * S, column);
-#pragma unroll
-            for (int n = 0; n < TILE_PATTERNS; n++) {
-                double of_pattern = xj[distance[n]];
-#pragma unroll
-                for (int i = 0; i < COUNT; i++) {
-                    out[n][i] = fma(column[i], of_pattern, out[n][i]);
-                }
-            }
-        }
-    }
-};
-
-/// The same by tiles.
-template <int S> struct TiledProducts {
-    static __device__ __forceinline__ bool write(const Partition &partition, PatternBlock block, const Operand<double> &a,
-                                                 const Operand<double> &b, double *out) {
-        const int of_rate = Part<S>::OF_RATE, count = PartTile<S>::COUNT;
-        const PartTile<S> tile(block);
-        Extent<double> extents[TILE_PATTERNS];
-        bool may_be_scaled = false;
-#pragma unroll
-        for (int n = 0; n < TILE_PATTERNS; n++) {
-            extents[n].begin();
-        }
-        for (u32 part = block.share; part < partition.num_rates * of_rate; part += block.num_shares) {
-            u32 rate = part / of_rate, first = part % of_rate * Part<S>::COUNT + tile.first;
-            double x[TILE_PATTERNS][count], y[TILE_PATTERNS][count];
-            tile.product(partition, block.len, a, rate, first, x);
-            tile.product(partition, block.len, b, rate, first, y);
-            double *to = out + ((u64)rate * S + first) * block.len;
-            bool is_any = false;
-#pragma unroll
-            for (int n = 0; n < TILE_PATTERNS; n++) {
-                if (!tile.is_used[n]) {
-                    continue;
-                }
-                if (partition.rate_scalers) {
-                    extents[n].begin();
-                }
-#pragma unroll
-                for (int i = 0; i < count; i++) {
-                    double value = x[n][i] * y[n][i];
-                    (to + tile.distance[n])[(u64)i * block.len] = value;
-                    extents[n].note(value);
-                }
-                is_any = is_any || extents[n].may_be_scaled();
-            }
-            may_be_scaled = partition.rate_scalers ? may_be_scaled || is_any : is_any;
-        }
-        return may_be_scaled;
-    }
-};
-template <> struct Products<20, double> : TiledProducts<20> {};
-template <> struct Products<64, double> : TiledProducts<64> {};
 
 /// Scaler count of an operand for one rate (or for all, if there is one count for all); a tip has none.
 template <int S, typename Real>

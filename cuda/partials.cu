@@ -65,16 +65,34 @@ __device__ SHARED_CODE void rescale(const Partition &partition, PatternBlock blo
 template <int S, typename Real>
 __device__ __forceinline__ void update_partials_inline(const Partition &partition, PatternBlock block, const Scratch &scratch,
                                                 const Step &step, const double *matrices) {
+    const int count = Part<S>::COUNT, of_rate = Part<S>::OF_RATE;
     Vector<S, Real> out(partition, block, scratch, step.out_place, step.out_index);
     bool may_be_scaled = false;
-    if (block.has_used_warp()) {
+    if (block.is_used()) {
         Operand<Real> a = operand<S, Real>(partition, block, scratch, step.ends[0], matrices, TOP_OF_UPDATE);
         Operand<Real> b = operand<S, Real>(partition, block, scratch, step.ends[1], matrices, TOP_OF_UPDATE);
         fetch_operand<S>(partition, block, a);
         fetch_operand<S>(partition, block, b);
-        may_be_scaled = Products<S, Real>::write(partition, block, a, b, out.clv);
-        u32 counts = partition.rate_scalers ? partition.num_rates : 1;
-        for (u32 i = block.share; block.is_used() && i < counts; i += block.num_shares) {
+        Extent<Real> extent;
+        extent.begin();
+        for (u32 part = block.share; part < partition.num_rates * of_rate; part += block.num_shares) {
+            u32 rate = part / of_rate, first = part % of_rate * count;
+            Real x[count], y[count];
+            product<S, count, 1>(partition, block.len, a, rate, first, x);
+            product<S, count, 1>(partition, block.len, b, rate, first, y);
+            Real *to = out.clv + ((u64)rate * S + first) * block.len;
+            if (partition.rate_scalers) {
+                extent.begin();
+            }
+#pragma unroll
+            for (int i = 0; i < count; i++) {
+                Real value = x[i] * y[i];
+                to[(u64)i * block.len] = value;
+                extent.note(value);
+            }
+            may_be_scaled = partition.rate_scalers ? may_be_scaled || extent.may_be_scaled() : extent.may_be_scaled();
+        }
+        for (u32 i = block.share; i < (partition.rate_scalers ? partition.num_rates : 1); i += block.num_shares) {
             out.scaler[(u64)i * block.len] = count_of<S>(partition, a, i, block.len) + count_of<S>(partition, b, i, block.len);
         }
     }
@@ -120,8 +138,8 @@ __device__ __forceinline__ void traverse(const Partition *partitions, const Job 
 
 /// Most threads of a CTA, and CTAs that are to be on a multiprocessor at the same time, for which registers are spared.
 template <int S> struct PartialsBounds {
-    static const int THREADS = S == 4 ? BLOCK : MOST_THREADS(S);
-    static const int CTAS = S == 4 ? 6 : 1;
+    static const int THREADS = S == 64 ? MOST_THREADS : S == 20 ? MOST_THREADS / 2 : BLOCK;
+    static const int CTAS = S == 64 ? 1 : S == 20 ? 2 : 6;
 };
 
 #define PARTIALS_OF(S)                                                                                            \

@@ -382,7 +382,7 @@ __device__ __forceinline__ void run_tape(const Partition *partitions, u64 *words
 }
 
 #define SWEEP_OF(name, S)                                                                                         \
-    extern "C" __global__ void __launch_bounds__(MOST_THREADS(S), 1)                 \
+    extern "C" __global__ void __launch_bounds__(S == 0 ? MOST_THREADS_OF_ANY : MOST_THREADS, 1)                  \
         sweep_##name(const Partition *partitions, u64 *words, double *matrices, double *results) {                          \
         run_tape<S>(partitions, words, matrices, results);                                                             \
     }

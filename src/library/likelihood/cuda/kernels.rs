@@ -181,35 +181,36 @@ impl Probes {
 const SLICE: usize = 32;
 pub(super) const SLICES: usize = BLOCK / SLICE;
 
-/// Most threads of a CTA of kernels for so many states, or for different numbers (`MOST_THREADS` in `common.cuh`).
-fn most_threads(states: Option<usize>) -> usize {
-    if states == Some(4) { 512 } else { 256 }
-}
+/// Most threads of a CTA (`MOST_THREADS` and `MOST_THREADS_OF_ANY` in `common.cuh`, and the bounds of `partials`): for each of
+/// [`STATE_COUNTS`] if it works on slices; on whole blocks; and in sweeps over partitions with different numbers of states.
+const MOST_THREADS_OF_SLICE: [usize; STATE_COUNTS.len()] = [128, 256, 512];
+const MOST_THREADS: usize = 512;
+const MOST_THREADS_OF_ANY: usize = 256;
 
-/// Number of parts of the rows of a partition, which different warps compute (`Part` in `operand.cuh`).
+/// Number of parts of the rows of a partition, which different threads compute (`Part` in `operand.cuh`).
 pub(super) fn parts(dims: &Dims) -> usize {
-    let of_rate = if dims.num_states == 64 { 4 } else { 1 };
+    let of_rate = match dims.num_states {
+        4 => 1,
+        20 => 2,
+        _ => 8,
+    };
     of_rate * dims.num_rates
 }
 
-/// Parts that a CTA computes at the same time if it works on whole blocks and has as many threads as it can have.
-pub(super) fn parts_at_once(states: usize) -> usize {
-    most_threads(Some(states)) / BLOCK
-}
-
-/// Threads of a CTA that works on slices of partitions with so many states and, at most, parts. (Those of four states have
-/// the least number, so that several CTAs are on a multiprocessor.)
+/// Threads of a CTA that works on slices of partitions with so many states and, at most, parts.
 pub(super) fn threads_of_slice(device: &Device, states: usize, parts: usize) -> usize {
-    let most = if states == 4 { BLOCK } else { most_threads(Some(states)) };
+    let most =
+        STATE_COUNTS.into_iter().zip(MOST_THREADS_OF_SLICE).find(|(count, _)| *count == states);
+    let (_, most) = most.expect("one of the numbers of states");
     (SLICE * parts.next_power_of_two()).clamp(BLOCK, most.min(device.most_threads))
 }
 
 /// Threads of a CTA that works on whole blocks, if there are so many of them at a time: as many as it can have where these are few,
 /// so that they are still enough for the GPU. `states` is `None` for partitions with different numbers of states.
 pub(super) fn threads_of_block(device: &Device, states: Option<usize>, num_blocks: usize) -> usize {
-    let most = most_threads(states).min(device.most_threads);
-    let wanted = device.num_multiprocessors * most_threads(states) / num_blocks.max(1);
-    (BLOCK * (wanted / BLOCK).max(1).next_power_of_two()).min(most)
+    let most = if states.is_some() { MOST_THREADS } else { MOST_THREADS_OF_ANY };
+    let wanted = device.num_multiprocessors * MOST_THREADS / num_blocks.max(1);
+    (BLOCK * (wanted / BLOCK).max(1).next_power_of_two()).min(most).min(device.most_threads)
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@
 //! ```
 
 use super::batch::{At, resolve};
-use super::kernels::{SLICES, parts, parts_at_once};
+use super::kernels::{SLICES, parts};
 use super::launch::words_of;
 use super::program::{
     ClvLocation, DERIVATIVE_NUMBERS, End, GROUP, OUTCOME_NUMBERS, SCORE_NUMBERS, Seat, Step,
@@ -22,6 +22,9 @@ use crate::likelihood::engine::{Clv, Places, SweepJob, SweepProgram};
 use crate::tree::to_length_grid;
 use std::collections::HashMap;
 use std::ops::Range;
+
+/// Parts of the rows of a block that the threads of a CTA compute at the same time.
+const PARTS_OF_CTA: usize = 4;
 
 /// A partition, as far as a tape depends on it.
 #[derive(Debug, Clone, Copy)]
@@ -437,12 +440,14 @@ impl Recorder<'_> {
             num_items += self.shape(job.member).1.num_blocks;
             self.tape.jobs.push(of_tape);
         }
-        // Where a CTA cannot compute all parts of a block's rows at once, several may share it, with a slice each. Where rates have
-        // scaler counts, a sumtable is made for a whole block.
+        // Parts of a row are shared by the threads of a CTA, a few for each pattern; more of them by several CTAs, which take a slice
+        // each. Where rates have scaler counts, a sumtable is made for a whole block.
         let dims = || jobs.iter().map(|job| self.shape(job.member).1.dims);
-        let is_divided = dims().any(|dims| parts(&dims) > parts_at_once(dims.num_states))
-            && !dims().any(|dims| dims.rate_scalers);
-        let slices = if is_divided { SLICES } else { 1 };
+        let parts = dims().map(|dims| parts(&dims)).max().unwrap_or(1);
+        let slices = match dims().any(|dims| dims.rate_scalers) {
+            true => 1,
+            false => parts.div_ceil(PARTS_OF_CTA).min(SLICES),
+        };
         let (first_matrix, num_matrices) = self.put_matrices();
         let branch = &mut self.branches[step.branch as usize];
         let outcome = first_outcome + OUTCOME_NUMBERS * self.tape.steps.len();
