@@ -108,18 +108,28 @@ __device__ __forceinline__ void fetch_operand(const Partition &partition, Patter
 template <int S>
 __device__ __forceinline__ void fetch_operand(const Partition &, PatternBlock, const Operand<float> &) {}
 
-/// Two numbers that are read together.
+/// Two numbers that are read together, from an even place. (The emulator, which looks whether it is one, has words of its own.)
 template <typename Real> struct Pair;
 template <> struct Pair<double> { typedef double2 Two; };
 template <> struct Pair<float> { typedef float2 Two; };
+#ifndef EMULATED
+template <typename Real> __device__ __forceinline__ typename Pair<Real>::Two read_two(const Real *from) {
+    return *(const typename Pair<Real>::Two *)from;
+}
+#else
+template <typename Real> typename Pair<Real>::Two read_two(const Real *from) {
+    check_alignment(from, 2 * sizeof(Real));
+    return {from[0], from[1]};
+}
+#endif
 
 /// Every STRIDE-th of some numbers; those in a row by twos, as all matrices and tables begin at an even place.
 template <int COUNT, int STRIDE, typename Real>
 __device__ __forceinline__ void read_numbers(const Real *from, Real (&out)[COUNT]) {
-    const int twos = STRIDE == 1 ? COUNT / 2 : 0;
+    const int twos = STRIDE == 1 && COUNT % 2 == 0 ? COUNT / 2 : 0;
 #pragma unroll
     for (int i = 0; i < twos; i++) {
-        typename Pair<Real>::Two two = ((const typename Pair<Real>::Two *)from)[i];
+        typename Pair<Real>::Two two = read_two(from + 2 * i);
         out[2 * i] = two.x;
         out[2 * i + 1] = two.y;
     }

@@ -135,13 +135,14 @@ const AGREE: &str = "backends_agree::gpus_give_the_bits_of_the_processor";
 
 #[test]
 fn a_gpu_gives_the_bits_of_the_processor() {
-    run_test(AGREE, &[]);
+    run_test(AGREE, &[("STAND_IN_THREADS", "256")]);
 }
 
 /// Without cooperative launches, Newton-Raphson is on the host.
 #[test]
 fn a_gpu_whose_ctas_cannot_wait_for_each_other_gives_the_same_bits() {
-    run_test(AGREE, &[("STAND_IN_COOPERATIVE", "0"), ("STAND_IN_REVERSED", "1")]);
+    let order = ("STAND_IN_REVERSED", "1");
+    run_test(AGREE, &[("STAND_IN_COOPERATIVE", "0"), order, ("STAND_IN_THREADS", "512")]);
 }
 
 /// CLVs that have no place are computed again whenever they are read.

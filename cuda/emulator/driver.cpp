@@ -97,7 +97,8 @@ Status allocate(Pointer *out, size_t bytes) {
     if (used[device] + bytes > capacity()) {
         return OUT_OF_MEMORY;
     }
-    void *memory = std::malloc(bytes ? bytes : 1);
+    // Aligned as on a GPU.
+    void *memory = std::aligned_alloc(256, (bytes + 256) / 256 * 256);
     // Every number that is read before it was written is NaN.
     std::memset(memory, 0xff, bytes);
     *out = reinterpret_cast<Pointer>(memory);

@@ -6,6 +6,8 @@
 
 #pragma once
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #define __device__
@@ -53,6 +55,14 @@ inline void atomicMax(unsigned *word, unsigned other) {
 #define EMULATED
 inline void prefetch_line(const void *) {}
 inline int __ffsll(long long bits) { return __builtin_ffsll(bits); }
+
+/// A GPU stops at a number that is not where numbers of its size may be.
+inline void check_alignment(const void *at, size_t bytes) {
+    if (reinterpret_cast<unsigned long long>(at) % bytes != 0) {
+        std::fprintf(stderr, "emulator: misaligned address\n");
+        std::abort();
+    }
+}
 
 struct double2 {
     double x, y;

@@ -32,7 +32,7 @@ pub(crate) struct SiteProfileReport {
 }
 
 /// Where the state frequencies of sites come from.
-#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub(crate) struct SiteFrequenciesReport {
     /// `pmsf` or `file`.
     pub source: &'static str,
