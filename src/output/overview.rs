@@ -45,7 +45,7 @@ pub(crate) struct SiteFrequenciesReport {
 }
 
 /// A profile mixture on a tree.
-#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub(crate) struct MixtureFitReport {
     /// Which tree.
     pub tree: String,
