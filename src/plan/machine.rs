@@ -35,8 +35,8 @@ pub(crate) struct RunArgs {
     #[allow(missing_docs)]
     #[arg(long, value_name = "SET", help_heading = RUN, help = INSTRUCTION_SET_HELP, hide_short_help = true)]
     pub simd: Option<String>,
-    /// What computes likelihoods: cpu, cuda (NVIDIA GPUs), or auto, which is cpu as long as no GPU has been measured; the
-    /// result is the same with any [default: auto]
+    /// What computes likelihoods: cpu, cuda (NVIDIA GPUs), or auto, which is cpu; the result is the same with
+    /// any [default: auto]
     #[arg(long, value_name = "ENGINE", help_heading = RUN, hide_short_help = true)]
     pub backend: Option<String>,
     /// Compute on these NVIDIA GPUs, by their numbers, as 0 or 0,1 [default: 0 with --backend cuda]
