@@ -568,7 +568,8 @@ mod tests {
             for most_ctas in 1..40 {
                 let teams = tape.teams(most_ctas, u64::MAX);
                 assert!(teams.iter().sum::<usize>() <= most_ctas && teams.len() <= num_programs);
-                assert!(teams.iter().all(|size| (1..=3).contains(size)), "{teams:?}");
+                // Three blocks, of which two CTAs each can share the parts of 20 states and four rates.
+                assert!(teams.iter().all(|size| (1..=6).contains(size)), "{teams:?}");
                 assert_eq!(teams.len(), num_programs.min(most_ctas));
                 let laid = tape.lay(most_ctas, u64::MAX);
                 assert_eq!(laid.num_ctas, teams.iter().sum::<usize>());
@@ -580,8 +581,8 @@ mod tests {
         // Three matrices and a table of 20 states and four rates, for each team.
         let bytes = (8 * (2 * 1600 + 1840)) as u64;
         let tape = record(&vec![program(); 8]);
-        assert_eq!(tape.teams(40, 2 * bytes), [3, 3]);
-        assert_eq!(tape.teams(40, 1), [3]);
+        assert_eq!(tape.teams(40, 2 * bytes), [6, 6]);
+        assert_eq!(tape.teams(40, 1), [6]);
     }
 
     #[test]
