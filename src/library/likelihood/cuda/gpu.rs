@@ -300,11 +300,12 @@ impl Gpu {
         Ok(Started { starts, len: first_item, width: DERIVATIVE_NUMBERS })
     }
 
-    /// True if the GPU can run sweeps on its own.
+    /// True if the GPU can run sweeps on its own, also with CTAs of as many threads as they can have.
     pub(super) fn takes_tapes(&self) -> bool {
         let first = self.dims.first().map(|dims| dims.num_states);
         let same = first.filter(|first| self.dims.iter().all(|dims| dims.num_states == *first));
-        self.device.most_together(self.kernels.sweep(same), BLOCK) > 0
+        let threads = threads_of_block(&self.device, same, 1);
+        self.device.most_together(self.kernels.sweep(same), threads) > 0
     }
 
     /// Runs a tape: the words that it has made, when they are there.
