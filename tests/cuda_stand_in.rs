@@ -243,6 +243,17 @@ fn whole_runs_write_the_same_bytes() {
     assert_gpus_write(&scratch, [&command, &command], &ways, |_| true);
 }
 
+/// Sums over more than 16 blocks are made by all threads of a CTA, 128 blocks at a time.
+#[test]
+fn sums_over_many_blocks_have_the_bits_of_the_processor() {
+    let scratch = Scratch::new();
+    scratch.succeed("simulate --tree rand{8} --model JC --sites 22000 --mean-brlen 2 -n data -p 3");
+    let command = "--evaluate -s data.mlsearch.phy -m JC -t rand{1} --lh-epsilon 1000 -T 1";
+    assert_gpus_write(&scratch, [command, command], &[("--backend cuda", &[])], |_| true);
+    let patterns = report(&scratch, "cpu")["partitions"][0]["patterns"].as_u64();
+    assert!(patterns > Some(128 * 128), "{patterns:?}");
+}
+
 /// Chains on threads of their own share a GPU, as far as it has room for them.
 #[test]
 fn samples_write_the_same_bytes() {
