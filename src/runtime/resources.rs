@@ -32,7 +32,7 @@ pub(crate) struct Resources {
     dealt_gpus: Option<u64>,
     /// For how many engines, at the same time, the GPUs have room.
     room_on_gpus: usize,
-    /// Evaluators of a search, besides its own, on which independent parts of it go on side by side, and threads inside each.
+    /// Evaluators of a search, besides its own, on which climbs go on and subtrees are scanned side by side, and threads inside each.
     side_by_side: [usize; 2],
 }
 
@@ -63,8 +63,12 @@ impl Shares {
     }
 }
 
-/// Most parts of a search that go on side by side: as many perturbations make a wave.
-const MOST_SIDE_BY_SIDE: usize = 4;
+/// Most evaluators on which subtrees of a search are scanned side by side: in fast rounds one of 20 to 30 subtrees is moved, and what
+/// others have found out is then thrown away.
+const MOST_SIDE_BY_SIDE: usize = 32;
+
+/// The evaluators of a search may take one part of this many of the memory.
+const PART_OF_MEMORY: usize = 2;
 
 /// So many times as many threads as there are would be useful inside a likelihood that has enough work for all of them: these are
 /// nearly as fast then, and take the memory of one evaluator.
@@ -317,7 +321,9 @@ impl Resources {
     /// These, for a search that has so many threads, and parts that can go on side by side. Where a likelihood has
     /// enough work for all threads, they stay inside of it, which takes less memory.
     fn with_companions(self, threads: usize) -> Self {
-        let companions = threads.min(MOST_SIDE_BY_SIDE).min(self.jobs_in_memory.saturating_sub(1));
+        let in_memory =
+            self.jobs_in_memory.saturating_sub(1).min(self.jobs_in_memory / PART_OF_MEMORY);
+        let companions = threads.min(MOST_SIDE_BY_SIDE).min(in_memory);
         if companions < 2 || self.useful_threads > ENOUGH_INSIDE * threads {
             return self;
         }

@@ -16,7 +16,6 @@ use crate::output::{AlignmentReport, Next, table};
 use crate::parsimony::ParsimonyData;
 use crate::partition::Partition;
 use crate::plan::{IdenticalSequences, Plan};
-use crate::search::SearchEffort;
 use crate::tree::{Constraint, NewickOptions, Tree, write_newick};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -176,11 +175,9 @@ impl Setup<'_> {
         Jobs::new(noun, count, self.resources.share_out(self.plan, count))
     }
 
-    /// What computes on each of the evaluators beside its own that a single search has, on which climbs go on side by side.
+    /// What computes on each of the evaluators beside its own that a single search has, on which subtrees are scanned side by side.
     pub(crate) fn companions_of_search(&self) -> impl Iterator<Item = Resources> {
-        // A fast search has only one tree to climb from.
-        let climbs = self.plan.search.effort != SearchEffort::Fast
-            && !self.plan.facts.workload.only_evaluates;
+        let climbs = !self.plan.facts.workload.only_evaluates;
         let resources = self.resources.share_out(self.plan, 1).resources;
         resources.companions().filter(move |_| climbs)
     }

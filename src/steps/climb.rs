@@ -241,16 +241,9 @@ impl Data<'_> {
         // The search itself unlinks the lengths, when the tree is good enough for this to be worthwhile.
         let unlinked = setup.linkage.has_own_lengths();
         let linkage = if unlinked { BrlenLinkage::Linked } else { setup.linkage };
-        let companions = match begin.options.effort {
-            // There is only one tree to climb from.
-            SearchEffort::Fast => Vec::new(),
-            _ => {
-                let make = |resources| {
-                    setup.evaluator(resources, partitions, models, begin.tree.clone(), linkage)
-                };
-                job.resources.companions().map(make).collect::<Result<_>>()?
-            }
-        };
+        let make =
+            |resources| setup.evaluator(resources, partitions, models, begin.tree.clone(), linkage);
+        let companions = job.resources.companions().map(make).collect::<Result<_>>()?;
         let mut evaluator =
             setup.evaluator(job.resources, partitions, models, begin.tree, linkage)?;
         let plan = &setup.plan.search;

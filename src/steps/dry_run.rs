@@ -188,7 +188,7 @@ fn describe_memory(
         let side_by_side = setup.companions_of_search().count() as u64 * each;
         rows.push(("memory", format!("{more} {}", format_bytes(most + side_by_side))));
         if side_by_side > 0 {
-            rows.push(("  of which for climbs side by side", format_bytes(side_by_side)));
+            rows.push(("  of which for scans and climbs side by side", format_bytes(side_by_side)));
         }
         rows.push(("  for each further search or replicate at the same time", format_bytes(each)));
         for share in SHARES {

@@ -150,6 +150,17 @@ impl Pool {
         self.count(started, own, loads);
     }
 
+    /// Runs `job` once for every worker number, where the workers deal the work among themselves: always on all threads, because a
+    /// slow one then leaves its work to the others.
+    pub(crate) fn run_dealing(&mut self, job: &(dyn Fn(usize) + Sync)) {
+        match self.rehearsal {
+            None => {
+                self.run_together(job, Instant::now());
+            }
+            Some(_) => (0..self.num_workers).for_each(job),
+        }
+    }
+
     /// True if a team with these loads, formed now, would have several threads.
     pub(crate) fn has_company(&self, loads: &[UnitCost]) -> bool {
         !is_for_one(loads) && self.rehearsal.is_none() && self.pace.turn() == Turn::Together

@@ -2,6 +2,7 @@
 //! rounds.
 
 use super::changed::Changed;
+use super::crew::Crew;
 use super::history::SearchHistory;
 use super::meter::{Meter, part_of_rounds};
 use super::resolution::{resolve, settle};
@@ -12,6 +13,7 @@ use crate::likelihood::{Evaluator, Result};
 use crate::model::Model;
 use crate::observer::{Event, Observer};
 use crate::optimize::{Goal, Optimisation, OptimizeOptions, approach_scale};
+use crate::parallel::Pool;
 use crate::parsimony::{ParsimonyData, ParsimonyViews};
 use crate::tree::Tree;
 use std::sync::Arc;
@@ -127,9 +129,13 @@ pub struct Search<'a> {
     pub(super) schedule: Schedule,
     pub(super) plan: Plan,
     /// Parsimony views of the current tree, during a round; computed if missing.
-    views: Option<ParsimonyViews<'a>>,
-    /// Evaluators of the same data, on which the climbs of a wave go on side by side.
+    views: Vec<ParsimonyViews<'a>>,
+    /// Evaluators of the same data, on which the climbs of a wave go on side by side, and scan subtrees side by side.
     pub(super) companions: Vec<Evaluator>,
+    /// True if these have the present models and linkage.
+    pub(super) are_companions_ready: bool,
+    /// A thread for each of them, while they scan subtrees.
+    pool: Option<Pool>,
 }
 
 /// Searches for the maximum-likelihood tree from the evaluator's tree. Afterwards, the evaluator has the best
@@ -214,8 +220,10 @@ impl<'a> Search<'a> {
             options,
             schedule,
             plan,
-            views: None,
+            views: Vec::new(),
             companions: Vec::new(),
+            are_companions_ready: false,
+            pool: None,
         }
     }
 
@@ -236,10 +244,12 @@ impl<'a> Search<'a> {
         Search { plan: state.plan, ..Search::new(evaluator, models, data, options) }
     }
 
-    /// The search, with evaluators of the same data: independent climbs from starting trees and perturbations go on side by
-    /// side there. The result does not depend on how many there are.
+    /// The search, with evaluators of the same data, each of which gets a thread: independent climbs from starting trees and
+    /// perturbations go on side by side there, and subtrees are scanned side by side. The result does not depend on how
+    /// many there are.
     pub fn with_companions(self, companions: Vec<Evaluator>) -> Self {
-        Search { companions, ..self }
+        let pool = (companions.len() > 1).then(|| Pool::new(companions.len()));
+        Search { companions, pool, ..self }
     }
 
     /// The state of the search, from which it can be [resumed](Search::resume).
@@ -276,7 +286,17 @@ impl<'a> Search<'a> {
         observer.advance(self.plan.meter.at(self.completed_part(&rounds)));
         let in_wave = self.plan.stage.is_of_waves();
         let best = self.plan.best.as_ref().filter(|_| in_wave).map(|best| best.snapshot.tree());
-        let ended = rounds.step(self.evaluator, &mut self.views, self.data, best)?;
+        let mut crew = match &mut self.pool {
+            Some(pool) => {
+                if !std::mem::replace(&mut self.are_companions_ready, true) {
+                    let begin = self.evaluator.snapshot();
+                    self.companions.iter_mut().for_each(|other| other.resume(&begin, self.models));
+                }
+                Crew::new(self.evaluator, &mut self.companions, pool)
+            }
+            None => Crew::alone(self.evaluator),
+        };
+        let ended = rounds.step(&mut crew, &mut self.views, self.data, best)?;
         // What is told of a wave is told at its end, because its climbs may go on side by side.
         if let (Ended::Round { lnl, number } | Ended::All { lnl, number }, false) = (ended, in_wave)
         {
@@ -298,6 +318,7 @@ impl<'a> Search<'a> {
     }
 
     fn begin_stage(&mut self, observer: &mut dyn Observer) -> Result<()> {
+        self.are_companions_ready = false;
         self.plan.stage = match self.plan.stage {
             SearchStage::Start => {
                 if self.plan.optimising.is_none() {

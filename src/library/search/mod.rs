@@ -5,6 +5,7 @@
 mod changed;
 mod climb;
 mod contradiction;
+mod crew;
 mod fuse;
 mod hill_climb;
 mod history;

@@ -1,6 +1,7 @@
 //! SPR rounds over a tree, until one gains little.
 
 use super::changed::Changed;
+use super::crew::Crew;
 use super::schedule::{self as at, RoundOptions};
 use super::spr::Round;
 use crate::likelihood::{BranchOptions, Evaluator, Result};
@@ -8,7 +9,7 @@ use crate::parsimony::{ParsimonyData, ParsimonyViews};
 use crate::tree::{EdgeId, NodeId, Tree};
 use serde::{Deserialize, Serialize};
 
-/// Number of nodes whose subtrees are scanned in one step of a round.
+/// Number of nodes whose subtrees are scanned in one step of a round, for each evaluator that scans.
 const NODES_PER_STEP: usize = 16;
 
 /// Rounds in progress.
@@ -64,22 +65,23 @@ impl Rounds {
         }
     }
 
-    /// Continues by one step. `views` are those of the evaluator's tree, during a round; they are computed if missing. If the
+    /// Continues by one step. `views` are those of the leader's tree, during a round; they are computed if missing. If the
     /// result will be recombined with the `best` tree, each round scans subtrees only near what that does not have.
     ///
     /// # Errors
     /// The engine has failed.
     pub(super) fn step<'d>(
         &mut self,
-        evaluator: &mut Evaluator,
-        views: &mut Option<ParsimonyViews<'d>>,
+        crew: &mut Crew,
+        views: &mut Vec<ParsimonyViews<'d>>,
         data: &'d ParsimonyData,
         best: Option<&Tree>,
     ) -> Result<Ended> {
+        let evaluator = &mut *crew.leader;
         let mut round = match self.round.take() {
             Some(round) => round,
             None => {
-                *views = None;
+                views.clear();
                 if let Some(best) = best {
                     let tree = evaluator.tree();
                     self.changed.keep_near_differences(tree, best, at::DIFFERENT_RADIUS);
@@ -88,9 +90,16 @@ impl Rounds {
                 Round::begin(evaluator)?
             }
         };
-        let present = views.get_or_insert_with(|| ParsimonyViews::new(evaluator.tree(), data));
         let (accepted, changed) = (round.result.accepted, &mut self.changed);
-        round.scan_next(evaluator, present, &self.options, changed, NODES_PER_STEP)?;
+        let most_nodes = match self.near_differences {
+            // What is scanned next depends on where a step ends.
+            true => NODES_PER_STEP,
+            false => NODES_PER_STEP * crew.num_scanning(),
+        };
+        crew.scan(views, data, |scanner| {
+            round.scan_next(scanner, &self.options, changed, most_nodes)
+        })?;
+        let evaluator = &mut *crew.leader;
         // Where moves have taken a perturbation back, nothing is left to be found.
         if let Some(best) =
             best.filter(|_| self.near_differences && round.result.accepted > accepted)
@@ -101,7 +110,7 @@ impl Rounds {
             self.round = Some(round);
             return Ok(Ended::Nothing);
         }
-        *views = None;
+        views.clear();
         let lnl = match best.filter(|_| self.near_differences) {
             Some(best) => optimize_near_differences(evaluator, best)?,
             None => evaluator.optimize_branches(&BranchOptions {

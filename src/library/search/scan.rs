@@ -10,8 +10,9 @@ use super::schedule::{
 };
 use crate::likelihood::{Evaluator, Prune, Result, SubtreeMove, Trial};
 use crate::parsimony::ParsimonyViews;
-use crate::tree::{EdgeId, NodeId};
+use crate::tree::{EdgeId, NodeId, Tree};
 use serde::{Deserialize, Serialize};
+use std::ops::RangeInclusive;
 
 /// Result and statistics of a round.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
@@ -28,22 +29,72 @@ pub struct RoundResult {
     pub verified: usize,
 }
 
-/// What a scan works with.
+impl RoundResult {
+    /// Adds what a part of the round has led to.
+    pub(super) fn add(&mut self, part: &RoundResult) {
+        self.lnl = part.lnl;
+        self.accepted += part.accepted;
+        self.scored += part.scored;
+        self.tried += part.tried;
+        self.verified += part.verified;
+    }
+}
+
+/// What scans the subtrees of a tree.
+pub(super) trait Scanner {
+    /// The least and the largest number of subtrees that are best scanned at a time.
+    fn ahead(&self) -> RangeInclusive<usize>;
+
+    /// The tree.
+    fn tree(&mut self) -> &Tree;
+
+    /// Scans subtrees in their order until one is moved: scores the regraft positions of each with the lowest parsimony
+    /// cost, tries the best of them by optimising the three branches that meet there, and makes the first move of the
+    /// ranking that gains enough after optimisation of the branches around its old and new position. `result` has the
+    /// log-likelihood of the tree, and gets what the scan led to.
+    fn first_move(
+        &mut self,
+        batch: &[(NodeId, EdgeId)],
+        options: &RoundOptions,
+        result: &mut RoundResult,
+    ) -> Result<Option<Moved>>;
+
+    /// Marks the nodes near the move that this has made, and updates the parsimony views. To be called before the next scan.
+    fn adopt(&mut self, moved: &Moved, batch: &[(NodeId, EdgeId)], changed: &mut Changed);
+}
+
+/// The scan on one evaluator.
 pub(super) struct Scan<'a, 'd> {
     pub evaluator: &'a mut Evaluator,
     pub views: &'a mut ParsimonyViews<'d>,
-    pub options: &'a RoundOptions,
-    pub result: &'a mut RoundResult,
-    /// Most positions that are tried at a time.
+    /// Most subtrees that are scored, and positions that are tried, at a time.
     pub most_ahead: usize,
 }
+
+/// At least this part of the subtrees that the engine takes at a time is scored and tried together, however frequent moves
+/// are: that takes hardly longer than fewer.
+const LEAST_SHARE: usize = 16;
 
 /// A move that was made.
 pub(super) struct Moved {
     /// The number of the subtree in its batch.
     pub number: usize,
-    target: EdgeId,
+    pub target: EdgeId,
     subtree_move: SubtreeMove,
+}
+
+impl Moved {
+    /// Marks the nodes near the move; `tree` is that after it.
+    pub(super) fn mark(&self, tree: &Tree, changed: &mut Changed) {
+        for place in self.subtree_move.places() {
+            changed.mark_around(tree, place);
+        }
+    }
+
+    /// The tree before the move, from that after it; see [`SubtreeMove::tree_before`].
+    pub(super) fn tree_before(&self, after: &Tree) -> Tree {
+        self.subtree_move.tree_before(after)
+    }
 }
 
 /// A subtree with at least one regraft position.
@@ -60,23 +111,32 @@ struct Subtree {
     trials: Vec<Trial>,
 }
 
-impl Scan<'_, '_> {
-    /// Scans subtrees in their order until one is moved: scores the regraft positions of each with the lowest parsimony
-    /// cost, tries the best of them by optimising the three branches that meet there, and makes the first move of the
-    /// ranking that gains enough after optimisation of the branches around its old and new position.
-    pub(super) fn first_move(&mut self, batch: &[(NodeId, EdgeId)]) -> Result<Option<Moved>> {
-        let before = self.result.lnl;
-        let options = self.options;
-        let mut subtrees = self.score(batch)?;
+impl Scanner for Scan<'_, '_> {
+    fn ahead(&self) -> RangeInclusive<usize> {
+        self.most_ahead.div_ceil(LEAST_SHARE)..=self.most_ahead
+    }
+
+    fn tree(&mut self) -> &Tree {
+        self.evaluator.tree()
+    }
+
+    fn first_move(
+        &mut self,
+        batch: &[(NodeId, EdgeId)],
+        options: &RoundOptions,
+        result: &mut RoundResult,
+    ) -> Result<Option<Moved>> {
+        let before = result.lnl;
+        let mut subtrees = self.score(batch, options, before - options.within)?;
         for i in 0..subtrees.len() {
-            self.result.scored += subtrees[i].scored;
+            result.scored += subtrees[i].scored;
             for rank in 0..subtrees[i].ranking.len() {
                 if subtrees[i].trials.len() == rank {
-                    self.try_next(&mut subtrees[i..], rank)?;
+                    self.try_next(&mut subtrees[i..], rank, before - options.floor)?;
                 }
                 let Subtree { number, candidates, prune, ranking, trials, .. } = &subtrees[i];
                 let trial = &trials[rank];
-                self.result.tried += 1;
+                result.tried += 1;
                 let gain = trial.lnl - before;
                 if gain <= -options.near_miss || (-SAME..=ACCEPT_GAIN).contains(&gain) {
                     continue;
@@ -85,10 +145,10 @@ impl Scan<'_, '_> {
                 let around = if gain > 0.0 { MOVED_RADIUS } else { NEAR_MISS_RADIUS };
                 self.evaluator.optimize_around(&mut moved, around, VERIFY_TOLERANCE)?;
                 let lnl = self.evaluator.log_likelihood()?;
-                self.result.verified += 1;
+                result.verified += 1;
                 if lnl > before + ACCEPT_GAIN {
-                    self.result.lnl = lnl;
-                    self.result.accepted += 1;
+                    result.lnl = lnl;
+                    result.accepted += 1;
                     let (number, target) = (*number, candidates[ranking[rank]]);
                     return Ok(Some(Moved { number, target, subtree_move: moved }));
                 }
@@ -98,9 +158,25 @@ impl Scan<'_, '_> {
         Ok(None)
     }
 
-    /// Scores and ranks the regraft positions of subtrees; those without any are left out.
-    fn score(&mut self, batch: &[(NodeId, EdgeId)]) -> Result<Vec<Subtree>> {
-        let RoundOptions { radius, places, within, tried, .. } = *self.options;
+    fn adopt(&mut self, moved: &Moved, batch: &[(NodeId, EdgeId)], changed: &mut Changed) {
+        let tree = self.evaluator.tree();
+        moved.mark(tree, changed);
+        // Only the views that change by the move are made again.
+        let (attach, pendant) = batch[moved.number];
+        self.views.spr(&mut moved.tree_before(tree), attach, pendant, moved.target);
+    }
+}
+
+impl Scan<'_, '_> {
+    /// Scores and ranks the regraft positions of subtrees, those that are above `floor`; subtrees without any position are
+    /// left out.
+    fn score(
+        &mut self,
+        batch: &[(NodeId, EdgeId)],
+        options: &RoundOptions,
+        floor: f64,
+    ) -> Result<Vec<Subtree>> {
+        let RoundOptions { radius, places, tried, .. } = *options;
         let tree = self.evaluator.tree();
         let mut found: Vec<(usize, Vec<EdgeId>)> = Vec::with_capacity(batch.len());
         for (number, &(attach, pendant)) in batch.iter().enumerate() {
@@ -117,7 +193,6 @@ impl Scan<'_, '_> {
             .map(|(prune, (_, candidates))| (prune, &candidates[..]))
             .collect();
         let scores = self.evaluator.score(&requests)?;
-        let floor = self.result.lnl - within;
         let subtree = |(((number, candidates), prune), scores): ((_, _), Vec<f64>)| {
             let mut ranking: Vec<usize> =
                 (0..scores.len()).filter(|&i| scores[i] > floor).collect();
@@ -132,8 +207,8 @@ impl Scan<'_, '_> {
     }
 
     /// Tries the next position of the first subtree, which has this rank, and as many further positions as make a batch:
-    /// those of the same rank of the other subtrees, then those of the following ranks.
-    fn try_next(&mut self, subtrees: &mut [Subtree], rank: usize) -> Result<()> {
+    /// those of the same rank of the other subtrees, then those of the following ranks. A trial below `floor` ends early.
+    fn try_next(&mut self, subtrees: &mut [Subtree], rank: usize, floor: f64) -> Result<()> {
         let last = subtrees.iter().map(|subtree| subtree.ranking.len()).max().unwrap_or(0);
         let next: Vec<(usize, usize)> = (rank..last)
             .flat_map(|rank| (0..subtrees.len()).map(move |number| (number, rank)))
@@ -148,29 +223,10 @@ impl Scan<'_, '_> {
             (prune, candidates[ranking[rank]])
         };
         let requests: Vec<(&Prune, EdgeId)> = next.iter().map(request).collect();
-        let floor = self.result.lnl - self.options.floor;
         let trials = self.evaluator.try_insertions(&requests, VERIFY_TOLERANCE, floor)?;
         for ((number, _), trial) in next.into_iter().zip(trials) {
             subtrees[number].trials.push(trial);
         }
         Ok(())
-    }
-
-    /// Marks the nodes near a move, and updates the parsimony views.
-    pub(super) fn adopt(
-        &mut self,
-        moved: &Moved,
-        batch: &[(NodeId, EdgeId)],
-        changed: &mut Changed,
-    ) {
-        let Moved { number, target, subtree_move } = moved;
-        let tree = self.evaluator.tree();
-        for place in subtree_move.places() {
-            changed.mark_around(tree, place);
-        }
-        // Only the views that change by the move are made again.
-        let mut before = subtree_move.tree_before(tree);
-        let (attach, pendant) = batch[*number];
-        self.views.spr(&mut before, attach, pendant, *target);
     }
 }

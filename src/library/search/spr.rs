@@ -1,17 +1,14 @@
 //! Rounds of subtree pruning and regrafting (SPR) over the whole tree.
 
 use super::changed::Changed;
-use super::scan::{RoundResult, Scan};
+use super::crew::Crew;
+use super::scan::{RoundResult, Scanner};
 use super::schedule::RoundOptions;
 use crate::likelihood::{Evaluator, Result};
-use crate::parsimony::{ParsimonyData, ParsimonyViews};
+use crate::parsimony::ParsimonyData;
 use crate::tree::{EdgeId, NodeId, Tree};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
-
-/// At least this part of the subtrees that the engine takes at a time is scored and tried together, however frequent moves
-/// are: that takes hardly longer than fewer.
-const LEAST_SHARE: usize = 16;
 
 /// A round in progress. Each subtree at a changed node is pruned once (both sides of each edge), and moved if
 /// the likelihood at one of the tried positions is higher; nodes near a move are marked as changed again.
@@ -62,37 +59,22 @@ impl Round {
         self.done as f64 / self.order.len() as f64
     }
 
-    /// Scans the subtrees at the next changed nodes, at most so many. `views` must be those of the evaluator's current
-    /// tree and are updated together with it.
+    /// Scans the subtrees at the next changed nodes of the scanner's tree, at most so many.
     ///
     /// # Errors
     /// The engine has failed.
     pub(super) fn scan_next(
         &mut self,
-        evaluator: &mut Evaluator,
-        views: &mut ParsimonyViews<'_>,
+        scanner: &mut dyn Scanner,
         options: &RoundOptions,
         changed: &mut Changed,
         most_nodes: usize,
     ) -> Result<()> {
-        let most_ahead = evaluator.capabilities().best_batch;
-        self.scan_ahead(evaluator, views, options, changed, most_nodes, most_ahead)
-    }
-
-    /// [`Round::scan_next`] that scores and tries at most so many subtrees and positions at a time.
-    fn scan_ahead(
-        &mut self,
-        evaluator: &mut Evaluator,
-        views: &mut ParsimonyViews<'_>,
-        options: &RoundOptions,
-        changed: &mut Changed,
-        most_nodes: usize,
-        most_ahead: usize,
-    ) -> Result<()> {
+        let [least_ahead, most_ahead] = [*scanner.ahead().start(), *scanner.ahead().end()];
         let mut queue: VecDeque<Queued> = VecDeque::new();
         let (mut next, mut nodes_left) = (self.done, most_nodes);
         loop {
-            self.ahead = self.ahead.clamp(most_ahead.div_ceil(LEAST_SHARE), most_ahead);
+            self.ahead = self.ahead.clamp(least_ahead, most_ahead);
             while queue.len() < self.ahead && nodes_left > 0 {
                 let left = &self.order[next..];
                 let Some(skipped) = left.iter().position(|&node| changed.contains(node)) else {
@@ -102,7 +84,7 @@ impl Round {
                 let attach = left[skipped];
                 next += skipped + 1;
                 nodes_left -= 1;
-                let links = evaluator.tree().links(attach);
+                let links = scanner.tree().links(attach);
                 let subtree = |(i, (_, pendant))| Queued {
                     attach,
                     pendant,
@@ -119,19 +101,17 @@ impl Round {
                 .take(self.ahead)
                 .map(|subtree| (subtree.attach, subtree.pendant))
                 .collect();
-            let result = &mut self.result;
-            let mut scan = Scan { evaluator, views, options, result, most_ahead };
-            let moved = scan.first_move(&batch)?;
+            let moved = scanner.first_move(&batch, options, &mut self.result)?;
             let scanned = moved.as_ref().map_or(batch.len(), |moved| moved.number + 1);
             for begun in queue.drain(..scanned).filter_map(|subtree| subtree.begins) {
                 changed.take(self.order[begun - 1]);
                 self.done = begun;
             }
             let Some(moved) = moved else {
-                self.ahead *= 2;
+                self.ahead = self.ahead.saturating_mul(2);
                 continue;
             };
-            scan.adopt(&moved, &batch, changed);
+            scanner.adopt(&moved, &batch, changed);
             // The other subtrees of the node are next; what was found out about those of further nodes is of no use now.
             self.ahead = scanned;
             let further = queue.iter().filter(|subtree| subtree.begins.is_some()).count();
@@ -139,7 +119,7 @@ impl Round {
             next = self.done;
             let same_node = queue.iter().position(|subtree| subtree.begins.is_some());
             queue.truncate(same_node.unwrap_or(queue.len()));
-            let tree = evaluator.tree();
+            let tree = scanner.tree();
             // The move may have detached them from the node.
             queue.retain(|subtree| {
                 tree.links(subtree.attach).any(|(_, edge)| edge == subtree.pendant)
@@ -168,10 +148,9 @@ pub fn spr_round(
     changed: &mut Changed,
 ) -> Result<RoundResult> {
     let mut round = Round::begin(evaluator)?;
-    let mut views = ParsimonyViews::new(evaluator.tree(), data);
-    while !round.is_over() {
-        round.scan_next(evaluator, &mut views, options, changed, usize::MAX)?;
-    }
+    Crew::alone(evaluator).scan(&mut Vec::new(), data, |scanner| {
+        round.scan_next(scanner, options, changed, usize::MAX)
+    })?;
     Ok(round.result)
 }
 
@@ -183,12 +162,15 @@ fn inner_nodes_depth_first(tree: &Tree) -> Vec<NodeId> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::scan::Scan;
     use super::super::schedule::FAST;
     use super::*;
     use crate::alignment::read_alignment;
     use crate::alphabet::DataType;
     use crate::likelihood::{BranchOptions, BrlenLinkage, EngineOptions, make_evaluator};
     use crate::model::Model;
+    use crate::parallel::Pool;
+    use crate::parsimony::ParsimonyViews;
     use crate::partition::{Partition, build_patterns, parse_partitions};
     use crate::rng::Purpose;
     use crate::search::parsimony_start;
@@ -207,40 +189,72 @@ mod tests {
         (alignment.num_taxa(), defs.into_iter().map(partition).collect())
     }
 
-    /// The tree, its lengths and its log-likelihood after a round that looks so many subtrees ahead.
-    fn after_round(linkage: BrlenLinkage, most_ahead: usize) -> (Tree, RoundResult) {
+    /// How the subtrees of a round are scanned.
+    #[derive(Debug, Clone, Copy)]
+    enum By {
+        /// On one evaluator, so many at a time.
+        Ahead(usize),
+        /// By a leader and so many others, with or without the leader.
+        Crew(usize, bool),
+    }
+
+    /// The tree, its lengths and its log-likelihood after a round.
+    fn after_round(linkage: BrlenLinkage, by: By) -> (Tree, RoundResult) {
         let (num_taxa, partitions) = gappy_partitions();
         let data = ParsimonyData::of_partitions(num_taxa, &partitions);
         let tree = parsimony_start(&data, 1, Purpose::ParsimonyTree, 0);
         let models: Vec<Model> =
             partitions.iter().map(|partition| partition.model.clone()).collect();
         let engine = EngineOptions::default();
-        let mut evaluator = make_evaluator(&partitions, &models, tree, linkage, &engine).unwrap();
+        let make = || make_evaluator(&partitions, &models, tree.clone(), linkage, &engine).unwrap();
+        let mut evaluator = make();
         let sweeps = BranchOptions { max_sweeps: 2, lnl_epsilon: 1.0, gain_tolerance: 1e-3 };
         evaluator.optimize_branches(&sweeps).unwrap();
-        let mut views = ParsimonyViews::new(evaluator.tree(), &data);
         let mut changed = Changed::all(evaluator.tree());
         let mut round = Round::begin(&mut evaluator).unwrap();
         let options = RoundOptions { near_miss: 10.0, ..FAST };
+        let (mut others, mut views) = (Vec::new(), Vec::new());
+        let mut pool = Pool::new(1);
+        if let By::Crew(num_others, leader_scans) = by {
+            others.extend((0..num_others).map(|_| make()));
+            pool = Pool::new(num_others + usize::from(leader_scans));
+        }
         while !round.is_over() {
-            let (evaluator, views, changed) = (&mut evaluator, &mut views, &mut changed);
-            round.scan_ahead(evaluator, views, &options, changed, 16, most_ahead).unwrap();
+            let mut scan =
+                |scanner: &mut dyn Scanner| round.scan_next(scanner, &options, &mut changed, 16);
+            match by {
+                By::Ahead(most_ahead) => {
+                    let tree = evaluator.tree();
+                    if views.is_empty() {
+                        views.push(ParsimonyViews::new(tree, &data));
+                    }
+                    let (evaluator, views) = (&mut evaluator, &mut views[0]);
+                    scan(&mut Scan { evaluator, views, most_ahead }).unwrap();
+                }
+                By::Crew(..) => {
+                    let mut crew = Crew::new(&mut evaluator, &mut others, &mut pool);
+                    crew.scan(&mut views, &data, scan).unwrap();
+                }
+            }
         }
         evaluator.assert_integrity();
+        evaluator.assert_clvs();
+        let lnl = evaluator.log_likelihood().unwrap();
+        assert_eq!(lnl.to_bits(), round.result.lnl.to_bits());
         (evaluator.tree().clone(), round.result)
     }
 
     #[test]
-    fn looking_ahead_changes_no_bit() {
+    fn looking_ahead_and_scanning_side_by_side_change_no_bit() {
         for linkage in [BrlenLinkage::Linked, BrlenLinkage::Unlinked] {
-            let one_at_a_time = after_round(linkage, 1);
+            let one_at_a_time = after_round(linkage, By::Ahead(1));
             let RoundResult { accepted, verified, .. } = one_at_a_time.1;
             assert!(accepted > 0 && verified > accepted, "moves are made, and undone");
-            for most_ahead in [2, 7, 1000] {
-                assert!(
-                    after_round(linkage, most_ahead) == one_at_a_time,
-                    "{linkage:?}, {most_ahead}"
-                );
+            let ahead = [2, 7, 1000].map(By::Ahead);
+            let crews = [(1, false), (1, true), (2, false), (4, true)];
+            let crews = crews.map(|(others, leader)| By::Crew(others, leader));
+            for by in ahead.into_iter().chain(crews) {
+                assert!(after_round(linkage, by) == one_at_a_time, "{linkage:?}, {by:?}");
             }
         }
     }

@@ -4,6 +4,7 @@
 
 use super::changed::Changed;
 use super::climb::{Climb, End, Wave};
+use super::crew::Crew;
 use super::fuse::fuse;
 use super::hill_climb::{Search, SearchOptions};
 use super::perturb::perturb;
@@ -12,7 +13,7 @@ use super::schedule as at;
 use super::state::SearchStage;
 use crate::likelihood::{BranchOptions, Evaluator, Result};
 use crate::observer::{Event, Observer};
-use crate::parallel::side_by_side;
+use crate::parallel::{Pool, side_by_side};
 use crate::parsimony::ParsimonyData;
 use crate::rng::{Purpose, substream};
 use crate::tree::{adopt_shared_brlens, edges_not_in};
@@ -73,18 +74,51 @@ impl<'d> Common<'_, 'd> {
     fn climb(
         &self,
         climb: &Climb,
-        evaluator: &mut Evaluator,
+        group: &mut Group,
         is_over: &dyn Fn() -> bool,
     ) -> Result<Option<End>> {
-        let mut rounds = self.begin(climb, evaluator)?;
-        let mut views = None;
+        let mut crew = group.crew();
+        let mut rounds = self.begin(climb, crew.leader)?;
+        let mut views = Vec::new();
         let best = self.best.map(|best| best.snapshot.tree());
         while !is_over() {
-            if let Ended::All { .. } = rounds.step(evaluator, &mut views, self.data, best)? {
-                return Ok(Some(End::of(evaluator, rounds.changed)?));
+            if let Ended::All { .. } = rounds.step(&mut crew, &mut views, self.data, best)? {
+                return Ok(Some(End::of(crew.leader, rounds.changed)?));
             }
         }
         Ok(None)
+    }
+}
+
+/// Evaluators that take one climb after the other, with all their threads.
+struct Group<'e> {
+    leader: &'e mut Evaluator,
+    others: &'e mut [Evaluator],
+    /// For all of them, if there are others.
+    pool: Option<Pool>,
+}
+
+impl<'e> Group<'e> {
+    /// As many groups as there are climbs, or fewer, of nearly the same size.
+    fn divide(mut evaluators: &'e mut [Evaluator], num_climbs: usize) -> Vec<Self> {
+        let mut groups = Vec::new();
+        for left in (1..=num_climbs.min(evaluators.len())).rev() {
+            let size = evaluators.len().div_ceil(left);
+            let (group, rest) = evaluators.split_at_mut(size);
+            evaluators = rest;
+            if let Some((leader, others)) = group.split_first_mut() {
+                let pool = (size > 1).then(|| Pool::new(size));
+                groups.push(Group { leader, others, pool });
+            }
+        }
+        groups
+    }
+
+    fn crew(&mut self) -> Crew<'_> {
+        match &mut self.pool {
+            Some(pool) => Crew::new(self.leader, self.others, pool),
+            None => Crew::alone(self.leader),
+        }
     }
 }
 
@@ -100,13 +134,13 @@ impl Search<'_> {
             (Some(best), [_, _, ..]) if self.companions.len() > 1 => {
                 let models = &*self.models;
                 self.companions.iter_mut().for_each(|other| other.resume(&best.snapshot, models));
-                let climb =
-                    |evaluator: &mut Evaluator, number: usize, is_over: &dyn Fn() -> bool| {
-                        common.climb(&left[number], evaluator, is_over).transpose()
-                    };
+                let climb = |group: &mut Group, number: usize, is_over: &dyn Fn() -> bool| {
+                    common.climb(&left[number], group, is_over).transpose()
+                };
+                let mut groups = Group::divide(&mut self.companions, left.len());
                 let (done, all) = (wave.ends.len(), wave.climbs.len() as f64);
                 let meter = &self.plan.meter;
-                let ends = side_by_side(&mut self.companions, left.len(), climb, |number| {
+                let ends = side_by_side(&mut groups, left.len(), climb, |number| {
                     observer.advance(meter.at((done + number) as f64 / all));
                     observer.must_stop()
                 });

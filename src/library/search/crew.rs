@@ -1,0 +1,217 @@
+//! A crew: evaluators of the same data, with the same tree, that scan its subtrees side by side.
+//!
+//! Each scans whole subtrees on its own, and they meet only when a subtree was moved or none is left: threads inside a
+//! likelihood meet after every branch length, which small likelihoods do not pay for. Of the moves that are found at the
+//! same time, the first in the order of the subtrees is made, and the others are thrown away with all that came after it. The
+//! result is therefore that of one subtree after the other, in every bit, however many evaluators there are.
+
+use super::changed::Changed;
+use super::scan::{Moved, RoundResult, Scan, Scanner};
+use super::schedule::RoundOptions;
+use crate::likelihood::{Evaluator, Result, Snapshot};
+use crate::parallel::Pool;
+use crate::parsimony::{ParsimonyData, ParsimonyViews};
+use crate::tree::{EdgeId, NodeId, Tree};
+use std::ops::RangeInclusive;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The evaluators of a climb.
+pub(super) struct Crew<'e> {
+    /// Has the tree of the climb, and optimises its branches.
+    pub(super) leader: &'e mut Evaluator,
+    /// Others, which may have any tree.
+    others: &'e mut [Evaluator],
+    /// Threads for those that scan: the others, and the leader if there is one thread more.
+    pool: Option<&'e mut Pool>,
+}
+
+impl<'e> Crew<'e> {
+    /// A leader who scans alone.
+    pub(super) fn alone(leader: &'e mut Evaluator) -> Self {
+        Crew { leader, others: &mut [], pool: None }
+    }
+
+    /// A leader with others; on a pool of as many threads as there are others, they alone scan.
+    pub(super) fn new(
+        leader: &'e mut Evaluator,
+        others: &'e mut [Evaluator],
+        pool: &'e mut Pool,
+    ) -> Self {
+        debug_assert!((others.len()..=others.len() + 1).contains(&pool.num_workers()));
+        Crew { leader, others, pool: Some(pool) }
+    }
+
+    /// Number of evaluators that scan.
+    pub(super) fn num_scanning(&self) -> usize {
+        self.pool.as_ref().map_or(1, |pool| pool.num_workers())
+    }
+
+    /// Lets `work` scan the leader's tree. `views` are those of this tree, one for each evaluator that scans, or none, if they
+    /// are still to be made. Afterwards, the leader has the tree that the scans have led to, and the views are those of
+    /// this tree.
+    pub(super) fn scan<'d>(
+        &mut self,
+        views: &mut Vec<ParsimonyViews<'d>>,
+        data: &'d ParsimonyData,
+        work: impl FnOnce(&mut dyn Scanner) -> Result<()>,
+    ) -> Result<()> {
+        let num_scanning = self.num_scanning();
+        if views.len() != num_scanning {
+            views.clear();
+            views.extend((0..num_scanning).map(|_| ParsimonyViews::new(self.leader.tree(), data)));
+        }
+        let Some(pool) = &mut self.pool else {
+            let most_ahead = self.leader.capabilities().best_batch;
+            return work(&mut Scan { evaluator: self.leader, views: &mut views[0], most_ahead });
+        };
+        let begin = self.leader.snapshot();
+        for other in self.others.iter_mut() {
+            other.return_to(&begin);
+        }
+        let leader_scans = num_scanning > self.others.len();
+        let leader = leader_scans.then_some(&mut *self.leader);
+        let evaluators = leader.into_iter().chain(self.others.iter_mut());
+        let member = |(evaluator, views)| Mutex::new(Member { evaluator, views });
+        let members = evaluators.zip(views.iter_mut()).map(member).collect();
+        let mut side_by_side = SideBySide { members, pool, latest: 0, news: None };
+        work(&mut side_by_side)?;
+        side_by_side.all(|_, _| ());
+        if !leader_scans {
+            self.leader.return_to(&self.others[0].snapshot());
+        }
+        Ok(())
+    }
+}
+
+/// An evaluator that scans.
+struct Member<'e, 'v, 'd> {
+    evaluator: &'e mut Evaluator,
+    views: &'v mut ParsimonyViews<'d>,
+}
+
+impl Member<'_, '_, '_> {
+    /// Takes over a move, which it has made itself or not.
+    fn learn(&mut self, news: &News, is_its_own: bool) {
+        if !is_its_own {
+            self.evaluator.return_to(&news.snapshot);
+        }
+        let ((attach, pendant), target) = (news.subtree, news.target);
+        self.views.spr(&mut news.before.clone(), attach, pendant, target);
+    }
+}
+
+/// A move that was made.
+struct News {
+    /// Of the evaluator that has made it.
+    snapshot: Snapshot,
+    /// The tree before the move.
+    before: Tree,
+    /// The subtree, and the edge into which it was regrafted.
+    subtree: (NodeId, EdgeId),
+    target: EdgeId,
+}
+
+/// Evaluators that scan side by side.
+struct SideBySide<'p, 'e, 'v, 'd> {
+    members: Vec<Mutex<Member<'e, 'v, 'd>>>,
+    pool: &'p mut Pool,
+    /// The member who has made the latest move.
+    latest: usize,
+    /// The latest move, until all members know it.
+    news: Option<News>,
+}
+
+/// What a member has found out about a subtree.
+struct Found {
+    number: usize,
+    member: usize,
+    result: RoundResult,
+    moved: Result<Option<Moved>>,
+}
+
+impl SideBySide<'_, '_, '_, '_> {
+    /// Each member learns the news, and then does this.
+    fn all(&mut self, work: impl Fn(usize, &mut Member) + Sync) {
+        let (members, news, latest) = (&self.members, self.news.take(), self.latest);
+        self.pool.run_dealing(&|number| {
+            let mut member = locked(&members[number]);
+            if let Some(news) = &news {
+                member.learn(news, number == latest);
+            }
+            work(number, &mut member);
+        });
+    }
+}
+
+impl Scanner for SideBySide<'_, '_, '_, '_> {
+    fn ahead(&self) -> RangeInclusive<usize> {
+        usize::MAX..=usize::MAX
+    }
+
+    fn tree(&mut self) -> &Tree {
+        let member = self.members[self.latest].get_mut();
+        member.unwrap_or_else(PoisonError::into_inner).evaluator.tree()
+    }
+
+    fn first_move(
+        &mut self,
+        batch: &[(NodeId, EdgeId)],
+        options: &RoundOptions,
+        result: &mut RoundResult,
+    ) -> Result<Option<Moved>> {
+        // The members take one subtree after the other, until one before the next is moved.
+        let (next, least) = (AtomicUsize::new(0), AtomicUsize::new(usize::MAX));
+        let all_found = Mutex::new(Vec::new());
+        let lnl = result.lnl;
+        self.all(|number_of_member, member| {
+            loop {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                if number >= batch.len() || number > least.load(Ordering::Relaxed) {
+                    break;
+                }
+                let mut result = RoundResult { lnl, ..RoundResult::default() };
+                let mut scan =
+                    Scan { evaluator: member.evaluator, views: member.views, most_ahead: 1 };
+                let moved = scan.first_move(&batch[number..=number], options, &mut result);
+                let ends = !matches!(moved, Ok(None));
+                if ends {
+                    least.fetch_min(number, Ordering::Relaxed);
+                }
+                let found = Found { number, member: number_of_member, result, moved };
+                locked(&all_found).push(found);
+                if ends {
+                    break;
+                }
+            }
+        });
+        let mut all_found = all_found.into_inner().unwrap_or_else(PoisonError::into_inner);
+        all_found.sort_unstable_by_key(|found| found.number);
+        for Found { number, member, result: of_subtree, moved } in all_found {
+            result.add(&of_subtree);
+            if let Some(mut moved) = moved? {
+                self.latest = member;
+                moved.number = number;
+                return Ok(Some(moved));
+            }
+        }
+        Ok(None)
+    }
+
+    fn adopt(&mut self, moved: &Moved, batch: &[(NodeId, EdgeId)], changed: &mut Changed) {
+        let member = self.members[self.latest].get_mut();
+        let evaluator = &member.unwrap_or_else(PoisonError::into_inner).evaluator;
+        moved.mark(evaluator.tree(), changed);
+        self.news = Some(News {
+            snapshot: evaluator.snapshot(),
+            before: moved.tree_before(evaluator.tree()),
+            subtree: batch[moved.number],
+            target: moved.target,
+        });
+    }
+}
+
+/// A panic of another thread ends the work of all.
+fn locked<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
+}
