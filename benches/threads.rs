@@ -2,8 +2,8 @@
 //!
 //! `cargo bench --bench threads` prints a table for simulated data and, if the environment variable MLSEARCH_DATA
 //! names their folder, for published alignments; words after `--` choose data sets by name. A search is *rehearsed*
-//! with the engine as it is for W workers: work is dealt to W shares, which one core computes one after the other. Its
-//! time on W cores is then
+//! as it is for W workers: work is dealt to W shares, which one core computes one after the other. What workers take from each
+//! other (subtrees, climbs) is taken by the one who would be the first idle. Its time on W cores is then
 //!
 //! ```text
 //!   serial + longest + regions · meeting(W)        serial: time between the parallel regions
@@ -28,7 +28,7 @@ use mlsearch::parallel::{Pool, Rehearsal, available_cores};
 use mlsearch::parsimony::ParsimonyData;
 use mlsearch::partition::Partition;
 use mlsearch::rng::Purpose;
-use mlsearch::search::{SearchEffort, SearchOptions, parsimony_start, search};
+use mlsearch::search::{Search, SearchEffort, SearchOptions, parsimony_start};
 use mlsearch::tree::Tree;
 use partitions::{Shape, evaluator, simulate};
 use published::{chosen_names, read_partitions};
@@ -48,7 +48,7 @@ const SMALL: Shape =
 /// The model of every partition: frequencies are given, all else is estimated.
 const MODEL: &str = "GTR+FU{0.3/0.2/0.15/0.35}+G4";
 
-const WORKERS: [usize; 7] = [1, 2, 8, 16, 32, 64, 128];
+const WORKERS: [usize; 7] = [1, 2, 4, 8, 16, 32, 64];
 
 /// Seconds of a meeting of two workers on a machine with one core.
 const USUAL_MEETING: f64 = 1.5e-6;
@@ -66,7 +66,8 @@ fn main() {
     let is_wanted =
         |name: &str| wanted.is_empty() || wanted.iter().any(|word| name.contains(word.as_str()));
     if is_test {
-        predict("simulated", SMALL.num_taxa, &simulate(&SMALL).1, false, &WORKERS[..3]);
+        let partitions = simulate(&SMALL).1;
+        predict("simulated", SMALL.num_taxa, &partitions, false, SearchEffort::Normal, &[1, 2, 8]);
         return;
     }
     let folder = std::env::var_os("MLSEARCH_DATA");
@@ -75,29 +76,32 @@ fn main() {
         match read_partitions(Path::new(folder), name) {
             Ok((alignment, partitions)) => {
                 let num_taxa = alignment.num_taxa();
-                predict(name, num_taxa, &partitions, own_lengths, &WORKERS);
+                for effort in [SearchEffort::Fast, SearchEffort::Normal] {
+                    predict(name, num_taxa, &partitions, own_lengths, effort, &WORKERS);
+                }
             }
             Err(why) => println!("{name}: not measured: {why}"),
         }
     }
     if is_wanted("400 genes") {
-        predict("400 genes", PARTITIONS.num_taxa, &simulate(&PARTITIONS).1, false, &WORKERS);
+        let partitions = simulate(&PARTITIONS).1;
+        predict("400 genes", PARTITIONS.num_taxa, &partitions, false, SearchEffort::Fast, &WORKERS);
     }
 }
 
 /// Sums over all regions of a rehearsal; times are in seconds.
 #[derive(Debug, Clone, Default)]
 struct Sums {
-    /// Number of regions in which more than one worker has work, and of meetings of teams.
+    /// Number of meetings: of regions in which more than one worker has work, and of teams.
     regions: usize,
-    /// Time of the longest share of each region.
+    /// Time of the longest share of each region, but for regions inside of others.
     longest: f64,
-    /// Time of all shares.
-    shares: f64,
     /// The part of the run's time here that workers would share.
     here: f64,
-    /// Time of each worker's share of the present region.
-    region: Vec<f64>,
+    /// By how much the time of all shares is longer than that of the longest, in all regions.
+    saved: f64,
+    /// Time of each worker's share of the present region, and of those around it.
+    open: Vec<Vec<f64>>,
 }
 
 /// Times the shares of workers.
@@ -112,24 +116,46 @@ impl Timed {
 
 impl Rehearsal for Timed {
     fn begin(&self, num_workers: usize) {
-        self.sums().region = vec![0.0; num_workers];
+        self.sums().open.push(vec![0.0; num_workers]);
     }
 
     fn share(&self, worker: usize, part: &mut dyn FnMut()) {
-        let started = Instant::now();
+        let (started, saved) = (Instant::now(), self.sums().saved);
         part();
         let seconds = started.elapsed().as_secs_f64();
         let mut sums = self.sums();
-        sums.region[worker] += seconds;
-        sums.here += seconds;
+        // What regions inside of this share would save is saved by its worker.
+        let saved = sums.saved - saved;
+        let depth = sums.open.len();
+        sums.open[depth - 1][worker] += seconds - saved;
+        if depth == 1 {
+            sums.here += seconds;
+        }
+    }
+
+    fn first_idle(&self) -> usize {
+        let sums = self.sums();
+        let region = sums.open.last().expect("a region has begun");
+        let ends = region.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1));
+        ends.expect("a worker").0
     }
 
     fn meet(&self) {
         let mut sums = self.sums();
         sums.regions += 1;
-        sums.longest += sums.region.iter().copied().fold(0.0, f64::max);
-        sums.shares += sums.region.iter().sum::<f64>();
-        sums.region.fill(0.0);
+        let is_outermost = sums.open.len() == 1;
+        let region = sums.open.last_mut().expect("a region has begun");
+        let all = region.iter().sum::<f64>();
+        let longest = region.iter().copied().fold(0.0, f64::max);
+        region.fill(0.0);
+        sums.saved += all - longest;
+        if is_outermost {
+            sums.longest += longest;
+        }
+    }
+
+    fn end(&self) {
+        self.sums().open.pop();
     }
 }
 
@@ -142,17 +168,32 @@ struct Task<'a> {
 }
 
 impl Task<'_> {
-    /// Searches with this evaluator; seconds, and the bits of the log-likelihood.
-    fn run(&self, mut evaluator: Evaluator) -> (f64, u64) {
+    /// Searches with these evaluators and workers; seconds, and the bits of the log-likelihood.
+    fn run(&self, mut evaluator: Evaluator, pool: Pool) -> (f64, u64) {
         let mut models: Vec<Model> = self.partitions.iter().map(|p| p.model.clone()).collect();
+        let companion = |_| self.evaluator(1);
+        let companions = match pool.num_workers() {
+            1 => Vec::new(),
+            more => (0..more).map(companion).collect(),
+        };
         let started = Instant::now();
-        let lnl = search(&mut evaluator, &mut models, &self.data, &self.options, &mut Silent);
-        (started.elapsed().as_secs_f64(), lnl.expect("an engine").to_bits())
+        let search = Search::new(&mut evaluator, &mut models, &self.data, &self.options);
+        let mut search = search.with_crew(companions, pool);
+        while !search.is_done() {
+            search.step(&mut Silent).expect("an engine");
+        }
+        drop(search);
+        let lnl = evaluator.log_likelihood().expect("an engine");
+        (started.elapsed().as_secs_f64(), lnl.to_bits())
+    }
+
+    fn evaluator(&self, workers: usize) -> Evaluator {
+        evaluator(self.partitions, &self.tree, BrlenLinkage::Linked, workers)
     }
 
     /// With worker threads.
     fn measure(&self, workers: usize) -> (f64, u64) {
-        self.run(evaluator(self.partitions, &self.tree, BrlenLinkage::Linked, workers))
+        self.run(self.evaluator(workers), Pool::new(workers))
     }
 
     /// With all shares on one core, and megabytes of likelihood vectors.
@@ -173,7 +214,8 @@ impl Task<'_> {
             Evaluator::new(self.tree.clone(), partitions.collect(), linked, Box::new(engine));
         let megabytes = evaluator.capabilities().clv_bytes as f64 / 1e6;
         *timed.sums() = Sums::default();
-        let (seconds, bits) = self.run(evaluator);
+        let scanning = Pool::rehearsing(workers, Arc::clone(&timed) as Arc<dyn Rehearsal>);
+        let (seconds, bits) = self.run(evaluator, scanning);
         (seconds, bits, timed.sums().clone(), megabytes)
     }
 }
@@ -184,21 +226,23 @@ fn predict(
     num_taxa: usize,
     partitions: &[Partition],
     own_lengths: bool,
+    effort: SearchEffort,
     workers: &[usize],
 ) {
     let mut partitions = partitions.to_vec();
     let model = Model::parse(MODEL).expect("the model is well written");
     partitions.iter_mut().for_each(|partition| partition.model = model.clone());
     let data = ParsimonyData::of_partitions(num_taxa, &partitions);
-    let tree = parsimony_start(&data, 1, Purpose::ParsimonyTree, 0);
-    let options = SearchOptions {
-        effort: SearchEffort::Fast,
-        unlinked: own_lengths,
-        ..SearchOptions::default()
-    };
+    let start = |index| parsimony_start(&data, 1, Purpose::ParsimonyTree, index);
+    let starts = effort.schedule().starts as u64;
+    let (tree, alternatives) = (start(0), (1..starts).map(start).collect());
+    let (seed, unlinked) = (1, own_lengths);
+    let options =
+        SearchOptions { effort, unlinked, alternatives, seed, ..SearchOptions::default() };
     let task = Task { partitions: &partitions, data, tree, options };
     let (one, bits) = task.measure(1);
-    println!("{name}: {num_taxa} taxa, {} genes; one worker {one:.2} s", partitions.len());
+    let genes = partitions.len();
+    println!("{name}, {effort:?}: {num_taxa} taxa, {genes} genes; one worker {one:.2} s");
     let mut meeting = USUAL_MEETING;
     if available_cores() >= 2 {
         let (two, other) = task.measure(2);
@@ -226,7 +270,7 @@ fn predict(
         let serial = seconds - sums.here;
         let meetings = sums.regions as f64 * meeting_of(workers, meeting);
         let predicted = serial + sums.longest + meetings;
-        let fair = sums.shares / workers as f64;
+        let fair = sums.here / workers as f64;
         let limits = [
             (serial, "serial work"),
             (meetings, "meetings"),

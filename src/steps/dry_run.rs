@@ -147,12 +147,13 @@ fn require_for_searches(setup: &Setup, used: u64, rows: &mut Rows) -> Result<&'s
     }
     let evaluation = calibration.map(|known| known.evaluation_seconds());
     rows.push(("time of the evaluation of a tree", time(evaluation)));
-    let useful = match useful_threads(&loaded.partitions) {
-        useful if useful > available_cores() => format!("all {}", available_cores()),
+    let scanning = setup.companions_of_search().count();
+    let useful = match useful_threads(&loaded.partitions).max(scanning) {
+        useful if useful >= available_cores() => format!("all {}", available_cores()),
         useful => useful.to_string(),
     };
     rows.push(("useful threads for one search", useful));
-    rows.push(("  used on this machine", setup.resources.threads().to_string()));
+    rows.push(("  used on this machine", setup.resources.threads().max(scanning).to_string()));
     Ok(
         "Times are rough estimates for one core; a run may take from half to twice as long. Several\n\
         searches or replicates run at the same time, one on each thread.\n",

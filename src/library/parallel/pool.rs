@@ -129,6 +129,7 @@ impl Pool {
             rehearsal.begin(loads.len());
             (0..loads.len()).for_each(|worker| rehearsal.share(worker, &mut || job(worker)));
             rehearsal.meet();
+            rehearsal.end();
             return;
         }
         let turn = self.pace.turn();
@@ -150,15 +151,45 @@ impl Pool {
         self.count(started, own, loads);
     }
 
-    /// Runs `job` once for every worker number, where the workers deal the work among themselves: always on all threads, because a
-    /// slow one then leaves its work to the others.
-    pub(crate) fn run_dealing(&mut self, job: &(dyn Fn(usize) + Sync)) {
-        match self.rehearsal {
-            None => {
-                self.run_together(job, Instant::now());
-            }
-            Some(_) => (0..self.num_workers).for_each(job),
+    /// Each worker first does `prepare`, and then takes one piece of work after the other by `take`, until that says that
+    /// nothing is left. Always on all threads, because a slow one leaves its work to the others.
+    pub(crate) fn deal(
+        &mut self,
+        prepare: &(dyn Fn(usize) + Sync),
+        take: &(dyn Fn(usize) -> bool + Sync),
+    ) {
+        let Some(rehearsal) = &self.rehearsal else {
+            let job = |worker| {
+                prepare(worker);
+                while take(worker) {}
+            };
+            self.run_together(&job, Instant::now());
+            return;
+        };
+        rehearsal.begin(self.num_workers);
+        for worker in 0..self.num_workers {
+            rehearsal.share(worker, &mut || prepare(worker));
         }
+        let mut is_left = true;
+        while is_left {
+            let worker = rehearsal.first_idle();
+            rehearsal.share(worker, &mut || is_left = take(worker));
+        }
+        rehearsal.meet();
+        rehearsal.end();
+    }
+
+    /// A pool of so many workers that are threads if those of this one are.
+    pub(crate) fn like(&self, num_workers: usize) -> Self {
+        match &self.rehearsal {
+            Some(rehearsal) => Pool::rehearsing(num_workers, Arc::clone(rehearsal)),
+            None => Pool::new(num_workers),
+        }
+    }
+
+    /// What runs the shares, if the workers are no threads.
+    pub(crate) fn rehearsal(&self) -> Option<&dyn Rehearsal> {
+        self.rehearsal.as_deref()
     }
 
     /// True if a team with these loads, formed now, would have several threads.
@@ -178,6 +209,7 @@ impl Pool {
         if let Some(rehearsal) = &self.rehearsal {
             rehearsal.begin(size);
             job(&mut Team::rehearsed(size, &**rehearsal));
+            rehearsal.end();
             return;
         }
         let started = Instant::now();
@@ -310,6 +342,26 @@ mod tests {
                 });
             }
             assert!(counts.iter().all(|c| c.load(Ordering::Relaxed) == JOBS));
+        }
+    }
+
+    #[test]
+    fn workers_deal_all_pieces_among_themselves_after_each_has_prepared() {
+        for num_workers in [1, 2, 3, 5] {
+            let mut pool = Pool::new(num_workers);
+            for pieces in [0, 1, JOBS] {
+                let (prepared, next) = (AtomicUsize::new(0), AtomicUsize::new(0));
+                let done: Vec<AtomicUsize> = (0..pieces).map(|_| AtomicUsize::new(0)).collect();
+                let prepare = |_| {
+                    prepared.fetch_add(1, Ordering::Relaxed);
+                };
+                pool.deal(&prepare, &|_| {
+                    let piece = next.fetch_add(1, Ordering::Relaxed);
+                    done.get(piece).map(|done| done.fetch_add(1, Ordering::Relaxed)).is_some()
+                });
+                assert_eq!(prepared.into_inner(), num_workers);
+                assert!(done.iter().all(|done| done.load(Ordering::Relaxed) == 1));
+            }
         }
     }
 

@@ -1,5 +1,6 @@
 //! Independent jobs on threads of their own, for a caller who only waits.
 
+use super::team::Rehearsal;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
@@ -54,6 +55,25 @@ pub(crate) fn side_by_side<W: Send, T: Send>(
             }
         }
     });
+    results
+}
+
+/// The same by workers that are no threads.
+pub(crate) fn rehearsed_side_by_side<W, T>(
+    rehearsal: &dyn Rehearsal,
+    workers: &mut [W],
+    num_jobs: usize,
+    work: impl Fn(&mut W, usize, &dyn Fn() -> bool) -> Option<T>,
+) -> Vec<Option<T>> {
+    rehearsal.begin(workers.len());
+    let one = |job| {
+        let (worker, mut result) = (rehearsal.first_idle(), None);
+        rehearsal.share(worker, &mut || result = work(&mut workers[worker], job, &|| false));
+        result
+    };
+    let results = (0..num_jobs).map(one).collect();
+    rehearsal.meet();
+    rehearsal.end();
     results
 }
 

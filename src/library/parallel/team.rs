@@ -17,12 +17,16 @@ pub(crate) struct Abandoned;
 /// What runs the shares of workers that are no threads, one after the other: a measurement of them
 /// (`benches/threads.rs`).
 pub trait Rehearsal: Send + Sync {
-    /// A region with so many workers begins.
+    /// A region with so many workers begins, which may be in the share of a worker of another one.
     fn begin(&self, num_workers: usize);
     /// Runs a part of a worker's share.
     fn share(&self, worker: usize, part: &mut dyn FnMut());
+    /// The worker who would be the first to have done what it has been given since all met.
+    fn first_idle(&self) -> usize;
     /// All workers would meet here.
     fn meet(&self);
+    /// The region ends.
+    fn end(&self);
 }
 
 /// The part of a thread in a team.
@@ -315,8 +319,14 @@ mod tests {
             part();
             *self.0.lock().unwrap() += &format!("{worker}");
         }
+        fn first_idle(&self) -> usize {
+            1
+        }
         fn meet(&self) {
             *self.0.lock().unwrap() += "|";
+        }
+        fn end(&self) {
+            *self.0.lock().unwrap() += ".";
         }
     }
 
@@ -334,6 +344,10 @@ mod tests {
         pool.run(&[1, 0, 3], &|_| ());
         // With work for one worker only there is no region.
         pool.run(&[0, 0, 3], &|_| ());
-        assert_eq!(*told.0.lock().unwrap(), "[3]012|012|[3]012|");
+        // Three pieces of work, and the one who finds that nothing is left.
+        let left = std::sync::atomic::AtomicI32::new(3);
+        let take = |_| left.fetch_sub(1, std::sync::atomic::Ordering::Relaxed) > 0;
+        pool.deal(&|_| (), &take);
+        assert_eq!(*told.0.lock().unwrap(), "[3]012|012|.[3]012|.[3]0121111|.");
     }
 }

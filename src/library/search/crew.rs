@@ -63,7 +63,8 @@ impl<'e> Crew<'e> {
         }
         let Some(pool) = &mut self.pool else {
             let most_ahead = self.leader.capabilities().best_batch;
-            return work(&mut Scan { evaluator: self.leader, views: &mut views[0], most_ahead });
+            let (evaluator, views) = (&mut *self.leader, &mut views[0]);
+            return work(&mut Scan { evaluator, views, most_ahead, is_in_vain: &|| false });
         };
         let begin = self.leader.snapshot();
         for other in self.others.iter_mut() {
@@ -76,7 +77,7 @@ impl<'e> Crew<'e> {
         let members = evaluators.zip(views.iter_mut()).map(member).collect();
         let mut side_by_side = SideBySide { members, pool, latest: 0, news: None };
         work(&mut side_by_side)?;
-        side_by_side.all(|_, _| ());
+        side_by_side.all(|_, _| false);
         if !leader_scans {
             self.leader.return_to(&self.others[0].snapshot());
         }
@@ -131,16 +132,15 @@ struct Found {
 }
 
 impl SideBySide<'_, '_, '_, '_> {
-    /// Each member learns the news, and then does this.
-    fn all(&mut self, work: impl Fn(usize, &mut Member) + Sync) {
+    /// Each member learns the news, and then takes one piece of work after the other until nothing is left.
+    fn all(&mut self, take: impl Fn(usize, &mut Member) -> bool + Sync) {
         let (members, news, latest) = (&self.members, self.news.take(), self.latest);
-        self.pool.run_dealing(&|number| {
-            let mut member = locked(&members[number]);
+        let learn = |number: usize| {
             if let Some(news) = &news {
-                member.learn(news, number == latest);
+                locked(&members[number]).learn(news, number == latest);
             }
-            work(number, &mut member);
-        });
+        };
+        self.pool.deal(&learn, &|number| take(number, &mut locked(&members[number])));
     }
 }
 
@@ -165,25 +165,21 @@ impl Scanner for SideBySide<'_, '_, '_, '_> {
         let all_found = Mutex::new(Vec::new());
         let lnl = result.lnl;
         self.all(|number_of_member, member| {
-            loop {
-                let number = next.fetch_add(1, Ordering::Relaxed);
-                if number >= batch.len() || number > least.load(Ordering::Relaxed) {
-                    break;
-                }
-                let mut result = RoundResult { lnl, ..RoundResult::default() };
-                let mut scan =
-                    Scan { evaluator: member.evaluator, views: member.views, most_ahead: 1 };
-                let moved = scan.first_move(&batch[number..=number], options, &mut result);
-                let ends = !matches!(moved, Ok(None));
-                if ends {
-                    least.fetch_min(number, Ordering::Relaxed);
-                }
-                let found = Found { number, member: number_of_member, result, moved };
-                locked(&all_found).push(found);
-                if ends {
-                    break;
-                }
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let is_in_vain = || number > least.load(Ordering::Relaxed);
+            if number >= batch.len() || is_in_vain() {
+                return false;
             }
+            let (evaluator, views) = (&mut *member.evaluator, &mut *member.views);
+            let mut scan = Scan { evaluator, views, most_ahead: 1, is_in_vain: &is_in_vain };
+            let mut result = RoundResult { lnl, ..RoundResult::default() };
+            let moved = scan.first_move(&batch[number..=number], options, &mut result);
+            let goes_on = matches!(moved, Ok(None));
+            if !goes_on {
+                least.fetch_min(number, Ordering::Relaxed);
+            }
+            locked(&all_found).push(Found { number, member: number_of_member, result, moved });
+            goes_on
         });
         let mut all_found = all_found.into_inner().unwrap_or_else(PoisonError::into_inner);
         all_found.sort_unstable_by_key(|found| found.number);

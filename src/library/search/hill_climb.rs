@@ -135,7 +135,7 @@ pub struct Search<'a> {
     /// True if these have the present models and linkage.
     pub(super) are_companions_ready: bool,
     /// A thread for each of them, while they scan subtrees.
-    pool: Option<Pool>,
+    pub(super) pool: Option<Pool>,
 }
 
 /// Searches for the maximum-likelihood tree from the evaluator's tree. Afterwards, the evaluator has the best
@@ -248,8 +248,14 @@ impl<'a> Search<'a> {
     /// perturbations go on side by side there, and subtrees are scanned side by side. The result does not depend on how
     /// many there are.
     pub fn with_companions(self, companions: Vec<Evaluator>) -> Self {
-        let pool = (companions.len() > 1).then(|| Pool::new(companions.len()));
-        Search { companions, pool, ..self }
+        let pool = Pool::new(companions.len());
+        self.with_crew(companions, pool)
+    }
+
+    /// The same on a pool of as many workers (for benchmarks).
+    #[doc(hidden)]
+    pub fn with_crew(self, companions: Vec<Evaluator>, pool: Pool) -> Self {
+        Search { pool: (companions.len() > 1).then_some(pool), companions, ..self }
     }
 
     /// The state of the search, from which it can be [resumed](Search::resume).

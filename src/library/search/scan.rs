@@ -69,6 +69,8 @@ pub(super) struct Scan<'a, 'd> {
     pub views: &'a mut ParsimonyViews<'d>,
     /// Most subtrees that are scored, and positions that are tried, at a time.
     pub most_ahead: usize,
+    /// Says if nobody waits for the result any more, which then does not matter.
+    pub is_in_vain: &'a dyn Fn() -> bool,
 }
 
 /// At least this part of the subtrees that the engine takes at a time is scored and tried together, however frequent moves
@@ -131,6 +133,9 @@ impl Scanner for Scan<'_, '_> {
         for i in 0..subtrees.len() {
             result.scored += subtrees[i].scored;
             for rank in 0..subtrees[i].ranking.len() {
+                if (self.is_in_vain)() {
+                    return Ok(None);
+                }
                 if subtrees[i].trials.len() == rank {
                     self.try_next(&mut subtrees[i..], rank, before - options.floor)?;
                 }

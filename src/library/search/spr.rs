@@ -229,7 +229,8 @@ mod tests {
                         views.push(ParsimonyViews::new(tree, &data));
                     }
                     let (evaluator, views) = (&mut evaluator, &mut views[0]);
-                    scan(&mut Scan { evaluator, views, most_ahead }).unwrap();
+                    scan(&mut Scan { evaluator, views, most_ahead, is_in_vain: &|| false })
+                        .unwrap();
                 }
                 By::Crew(..) => {
                     let mut crew = Crew::new(&mut evaluator, &mut others, &mut pool);

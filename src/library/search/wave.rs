@@ -13,7 +13,7 @@ use super::schedule as at;
 use super::state::SearchStage;
 use crate::likelihood::{BranchOptions, Evaluator, Result};
 use crate::observer::{Event, Observer};
-use crate::parallel::{Pool, side_by_side};
+use crate::parallel::{Pool, rehearsed_side_by_side, side_by_side};
 use crate::parsimony::ParsimonyData;
 use crate::rng::{Purpose, substream};
 use crate::tree::{adopt_shared_brlens, edges_not_in};
@@ -100,14 +100,14 @@ struct Group<'e> {
 
 impl<'e> Group<'e> {
     /// As many groups as there are climbs, or fewer, of nearly the same size.
-    fn divide(mut evaluators: &'e mut [Evaluator], num_climbs: usize) -> Vec<Self> {
+    fn divide(mut evaluators: &'e mut [Evaluator], pool: &Pool, num_climbs: usize) -> Vec<Self> {
         let mut groups = Vec::new();
         for left in (1..=num_climbs.min(evaluators.len())).rev() {
             let size = evaluators.len().div_ceil(left);
             let (group, rest) = evaluators.split_at_mut(size);
             evaluators = rest;
             if let Some((leader, others)) = group.split_first_mut() {
-                let pool = (size > 1).then(|| Pool::new(size));
+                let pool = (size > 1).then(|| pool.like(size));
                 groups.push(Group { leader, others, pool });
             }
         }
@@ -130,30 +130,35 @@ impl Search<'_> {
         let (data, options, best) = (self.data, self.options, self.plan.best.as_ref());
         let common = Common { data, options, best };
         let left = &wave.climbs[wave.ends.len()..];
-        match (best, left) {
-            (Some(best), [_, _, ..]) if self.companions.len() > 1 => {
+        match (best, left, &self.pool) {
+            (Some(best), [_, _, ..], Some(pool)) => {
                 let models = &*self.models;
                 self.companions.iter_mut().for_each(|other| other.resume(&best.snapshot, models));
                 let climb = |group: &mut Group, number: usize, is_over: &dyn Fn() -> bool| {
                     common.climb(&left[number], group, is_over).transpose()
                 };
-                let mut groups = Group::divide(&mut self.companions, left.len());
+                let mut groups = Group::divide(&mut self.companions, pool, left.len());
                 let (done, all) = (wave.ends.len(), wave.climbs.len() as f64);
                 let meter = &self.plan.meter;
-                let ends = side_by_side(&mut groups, left.len(), climb, |number| {
-                    observer.advance(meter.at((done + number) as f64 / all));
-                    observer.must_stop()
-                });
+                let ends = match pool.rehearsal() {
+                    Some(rehearsal) => {
+                        rehearsed_side_by_side(rehearsal, &mut groups, left.len(), climb)
+                    }
+                    None => side_by_side(&mut groups, left.len(), climb, |number| {
+                        observer.advance(meter.at((done + number) as f64 / all));
+                        observer.must_stop()
+                    }),
+                };
                 // Those after one that was left out are computed again when the search goes on.
                 let ends: Vec<End> =
                     ends.into_iter().map_while(|end| end).collect::<Result<_>>()?;
                 wave.ends.extend(ends);
             }
-            (_, [climb, ..]) => {
+            (_, [climb, ..], _) => {
                 let rounds = common.begin(climb, self.evaluator)?;
                 self.plan.rounds = Some(rounds);
             }
-            (_, []) => {}
+            (_, [], _) => {}
         }
         match wave.ends.len() == wave.climbs.len() {
             true => self.end_wave(observer),

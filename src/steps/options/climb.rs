@@ -53,7 +53,7 @@ pub(crate) struct ClimbArgs {
     /// More starting trees and perturbations.
     #[arg(long, help_heading = OPTIMISE)]
     pub thorough: bool,
-    /// Maximum distance over which a pruned subtree is regrafted (branches) [default: 5 to 20,
+    /// Maximum distance over which a pruned subtree is regrafted (branches) [default: 60 to 80,
     /// depending on the phase of the search]
     #[arg(short = 'i', long, value_name = "N", help_heading = OPTIMISE, hide_short_help = true)]
     pub spr_radius: Option<usize>,
