@@ -3,10 +3,8 @@
 use crate::distance::pair_tables::{PairTables, PartitionTables};
 use crate::gpu::{self, Buffer, Device, Grid, Module, Result};
 use cudarc::driver::{CudaFunction, DeviceRepr, PushKernelArg};
+use mlsearch_cuda::DISTANCES;
 use std::ops::Range;
-
-/// The kernels in NVIDIA's intermediate language.
-const PTX: &str = include_str!("../../../../cuda/ptx/distances_75.ptx");
 
 /// Sequences of a side of a tile, and threads of a CTA: a tile of pairs (`cuda/distances.cu`).
 const STRIP: usize = 16;
@@ -221,7 +219,8 @@ impl PairGpu {
     fn open(number: usize, tables: &PairTables) -> Result<Self> {
         let device = Device::open(number)?;
         let kernel = Kernel::of(tables);
-        let module = Module::load(&device, "distances", PTX, "distances_sizes", &SIZES)?;
+        let module =
+            Module::load(&device, DISTANCES.name, DISTANCES.ptx, "distances_sizes", &SIZES)?;
         let function = module.function(&kernel.name())?;
         let mut gpu = PairGpu {
             kernel,
@@ -379,8 +378,11 @@ mod tests {
     #[test]
     fn the_code_has_every_kernel() {
         for name in ["7", "10", "any"] {
-            assert!(PTX.contains(&format!(".entry pair_distances_{name}(")), "{name}");
+            assert!(DISTANCES.ptx.contains(&format!(".entry pair_distances_{name}(")), "{name}");
         }
-        assert!(PTX.contains(".target sm_75") && PTX.contains(".entry distances_sizes("));
+        assert!(
+            DISTANCES.ptx.contains(".target sm_75")
+                && DISTANCES.ptx.contains(".entry distances_sizes(")
+        );
     }
 }

@@ -5,30 +5,9 @@ use crate::gpu::{Device, Module, Result};
 use crate::likelihood::engine::ScorePrecision;
 use crate::likelihood::engine::layout::{BLOCK, Dims, STATE_COUNTS};
 use cudarc::driver::{CudaFunction, CudaStream, LaunchArgs};
+use mlsearch_cuda::{PROBE, SINGLE, STATES, STATES_ANY, Unit};
 use std::collections::BTreeSet;
 use std::sync::Arc;
-
-/// A unit of kernels in NVIDIA's intermediate language.
-macro_rules! unit {
-    ($name:literal) => {
-        Unit { name: $name, ptx: include_str!(concat!("../../../../cuda/ptx/", $name, "_75.ptx")) }
-    };
-}
-
-/// A unit of kernels.
-#[derive(Debug, Clone, Copy)]
-struct Unit {
-    name: &'static str,
-    ptx: &'static str,
-}
-
-/// For each of [`STATE_COUNTS`]: all kernels, and those in single precision.
-const OF_STATES: [Unit; 3] = [unit!("states_4"), unit!("states_20"), unit!("states_64")];
-const OF_SINGLE: [Unit; 3] = [unit!("single_4"), unit!("single_20"), unit!("single_64")];
-/// Sweeps over partitions with different numbers of states.
-const OF_ANY: Unit = unit!("states_any");
-/// Measurements.
-const OF_PROBE: Unit = unit!("probe");
 
 /// A kernel for each of [`STATE_COUNTS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,7 +88,7 @@ impl Kernels {
         precision: ScorePrecision,
     ) -> Result<Self> {
         let mut functions = vec![None; KernelId::ALL.len() * STATE_COUNTS.len()];
-        let units = STATE_COUNTS.into_iter().zip(OF_STATES.into_iter().zip(OF_SINGLE));
+        let units = STATE_COUNTS.into_iter().zip(STATES.into_iter().zip(SINGLE));
         for (states, (in_double, in_single)) in units.filter(|(count, _)| states.contains(count)) {
             let module = load(device, in_double)?;
             for id in KernelId::ALL.into_iter().filter(|id| *id != KernelId::LikelihoodSingle) {
@@ -123,7 +102,7 @@ impl Kernels {
         }
         let sweep_of_any = match states.len() {
             0 | 1 => None,
-            _ => Some(load(device, OF_ANY)?.function(SWEEP_OF_ANY)?),
+            _ => Some(load(device, STATES_ANY)?.function(SWEEP_OF_ANY)?),
         };
         Ok(Kernels { stream: device.stream.clone(), functions, sweep_of_any })
     }
@@ -160,7 +139,7 @@ impl Probes {
     /// # Errors
     /// [`crate::gpu::GpuError::Unavailable`].
     pub(super) fn load(device: &Device) -> Result<Self> {
-        Ok(Probes { stream: device.stream.clone(), module: load(device, OF_PROBE)? })
+        Ok(Probes { stream: device.stream.clone(), module: load(device, PROBE)? })
     }
 
     /// A kernel by its name.
@@ -226,11 +205,11 @@ mod tests {
         };
         for (number, states) in STATE_COUNTS.into_iter().enumerate() {
             for id in KernelId::ALL {
-                let units = if id == KernelId::LikelihoodSingle { OF_SINGLE } else { OF_STATES };
+                let units = if id == KernelId::LikelihoodSingle { SINGLE } else { STATES };
                 has(units[number], &id.function(states));
             }
         }
-        has(OF_ANY, SWEEP_OF_ANY);
+        has(STATES_ANY, SWEEP_OF_ANY);
     }
 
     #[test]
