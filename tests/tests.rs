@@ -128,3 +128,6 @@ mod readme;
 
 // The script that compares this program with others.
 mod compare_script;
+
+// What distributes the program: its version, what is installed, examples of workflow systems.
+mod packaging;
