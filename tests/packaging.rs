@@ -55,7 +55,6 @@ fn the_oldest_rust_is_said_once() {
 }
 
 /// Runs `packaging/install`; returns the folder.
-#[cfg(unix)]
 fn install(scratch: &Scratch) -> PathBuf {
     let prefix = scratch.path().join("usr");
     let script = repository("packaging/install");
@@ -64,7 +63,6 @@ fn install(scratch: &Scratch) -> PathBuf {
     prefix
 }
 
-#[cfg(unix)]
 #[test]
 fn program_manual_completions_and_licences_are_installed() {
     let scratch = Scratch::new();
@@ -90,7 +88,6 @@ fn program_manual_completions_and_licences_are_installed() {
 }
 
 /// The recipe's script with a cargo that builds nothing, because the program is there.
-#[cfg(unix)]
 #[test]
 fn the_script_of_the_conda_recipe_installs_the_program() {
     use std::os::unix::fs::PermissionsExt;
@@ -122,7 +119,6 @@ fn the_script_of_the_conda_recipe_installs_the_program() {
 }
 
 /// A finished job is not run again, and one that was interrupted is resumed from its checkpoint.
-#[cfg(unix)]
 #[test]
 fn snakemake_runs_its_example() {
     if !is_there("snakemake") {

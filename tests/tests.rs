@@ -130,4 +130,5 @@ mod readme;
 mod compare_script;
 
 // What distributes the program: its version, what is installed, examples of workflow systems.
+#[cfg(unix)]
 mod packaging;
