@@ -8,6 +8,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("error", 0),
     ("observer", 0),
     ("rng", 0),
+    ("stop", 0),
     ("taxa", 0),
     ("numeric", 0),
     ("whole_file", 0),

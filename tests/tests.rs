@@ -14,6 +14,9 @@ mod cli;
 // The commands that users of other programs type first.
 mod first_commands;
 
+// The functions of the Python package are those of the program.
+mod python_words;
+
 // Input that must be refused, and odd input that must not.
 mod bad_input;
 
