@@ -49,10 +49,10 @@ class MlsearchError(Exception):
     --------
     >>> import mlsearch
     >>> try:
-    ...     mlsearch.search({"a": "ACGT", "b": "AC!T", "c": "ACG"}, "JC")
+    ...     mlsearch.search({"a": "ACGT", "b": "AC!T", "c": "A?GT", "d": "?CGT"}, "JC")
     ... except mlsearch.MlsearchError as error:
     ...     print(error.state, [fault.name for fault in error.faults])
-    refused ['b', 'c']
+    refused ['b']
     """
 
     state: str

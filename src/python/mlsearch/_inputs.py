@@ -82,7 +82,7 @@ class Inputs:
 
     def _alignment(self, name: str, value: Any) -> str:
         if isinstance(value, os.PathLike):
-            return os.fspath(value)
+            return str(os.fspath(value))
         if isinstance(value, str):
             return self._write(name, value) if "\n" in value else value
         rows = []

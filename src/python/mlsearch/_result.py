@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import os
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Iterator, Mapping
 
@@ -66,7 +67,7 @@ class Result:
     >>> trees = ["((a,b),c,(d,e));", "((a,b),d,(c,e));"]
     >>> found = mlsearch.consensus(tree=trees)
     >>> print(found.tree)
-    ((a,b)100,c,d,e);
+    (a,b,(c,d,e)100);
     """
 
     def __init__(self) -> None:
@@ -124,7 +125,6 @@ class Result:
     def trees(self) -> list[Tree]:
         """All trees of the first kind of file that has several: replicates, evaluated trees, rooted ones."""
         kinds = [kind for kind in _FILES_OF_TREES if kind in self.files]
-        kinds.sort(key=lambda kind: _FILES_OF_TREES.index(kind))
         return self._trees_in(kinds[0]) if kinds else []
 
     @property
@@ -179,13 +179,13 @@ class Result:
         Examples
         --------
         >>> import mlsearch
-        >>> found = mlsearch.distance({"a": "ACGTACGTAC", "b": "ACGTACGTTC", "c": "ACTTACGATC"}, metric="p")
+        >>> found = mlsearch.distance({"a": "ACGTACGTAC", "b": "ACGTACGTTC", "c": "ACTTACGATC"}, model="JC")
         >>> found.taxa
         ['a', 'b', 'c']
         >>> found.distances.round(2)
-        array([[0. , 0.1, 0.2],
-               [0.1, 0. , 0.2],
-               [0.2, 0.2, 0. ]])
+        array([[0.  , 0.11, 0.38],
+               [0.11, 0.  , 0.23],
+               [0.38, 0.23, 0.  ]])
         """
         if "rfDistances" in self.files:
             return self._distances_of_trees()
@@ -215,9 +215,7 @@ class Result:
 
     def to_skbio_distances(self) -> Any:
         """The distances as `skbio.DistanceMatrix`."""
-        import skbio
-
-        return skbio.DistanceMatrix(self.distances, self.taxa)
+        return import_module("skbio").DistanceMatrix(self.distances, self.taxa)
 
     def page(self) -> str:
         """All results as one page for a browser, as HTML."""

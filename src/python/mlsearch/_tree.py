@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import io
-from typing import Any, Iterator, NamedTuple
+from importlib import import_module
+from typing import Any, NamedTuple
 
 from . import _native
 
@@ -110,39 +111,29 @@ class Tree:
 
     def to_dendropy(self) -> Any:
         """A `dendropy.Tree`; labels of inner nodes are those of its nodes."""
-        import dendropy
-
-        return dendropy.Tree.get(data=self.newick, schema="newick", preserve_underscores=True)
+        return import_module("dendropy").Tree.get(data=self.newick, schema="newick", preserve_underscores=True)
 
     def to_biopython(self) -> Any:
         """A tree of `Bio.Phylo`; numbers at inner nodes are its confidences."""
-        from Bio import Phylo
-
-        return Phylo.read(io.StringIO(self.newick), "newick")
+        return import_module("Bio.Phylo").read(io.StringIO(self.newick), "newick")
 
     def to_ete3(self) -> Any:
         """An `ete3.Tree`; without numbers at all inner nodes, these are names."""
-        import ete3
-
-        return ete3.Tree(self.newick, format=1, quoted_node_names="'" in self.newick)
+        quoted = "'" in self.newick
+        return import_module("ete3").Tree(self.newick, format=1, quoted_node_names=quoted)
 
     def to_ete4(self) -> Any:
         """An `ete4.Tree`."""
-        import ete4
-
-        return ete4.Tree(self.newick, parser=1)
+        return import_module("ete4").Tree(self.newick, parser=1)
 
     def to_cogent3(self) -> Any:
         """A tree of cogent3."""
-        import cogent3
-
-        return cogent3.make_tree(self.newick)
+        return import_module("cogent3").make_tree(self.newick)
 
     def to_skbio(self) -> Any:
         """A `skbio.TreeNode`."""
-        import skbio
-
-        return skbio.TreeNode.read(io.StringIO(self.newick), convert_underscores=False)
+        text = io.StringIO(self.newick)
+        return import_module("skbio").TreeNode.read(text, convert_underscores=False)
 
     def draw(self, **options: Any) -> str:
         """The tree as SVG; the options are those of :func:`mlsearch.draw`.
