@@ -2,7 +2,7 @@
 //! the options say. To write it anew, set `MLSEARCH_WRITE_WORDS=1` and run this test.
 
 use crate::util::repository;
-use clap::{Arg, ArgAction, Command};
+use clap::{Arg, Command};
 use mlsearch::cli::{WORDS, Word};
 use std::collections::BTreeMap;
 

@@ -31,7 +31,7 @@ pub(crate) fn exception(error: &Error) -> PyErr {
         other => vec![without_place(&other.to_string())],
     };
     let count = match error {
-        Error::Input(faults) => faults.len(),
+        Error::Input(all) => all.len(),
         _ => faults.len(),
     };
     make(error.state(), faults, count)
@@ -45,8 +45,8 @@ pub(crate) fn exception_of_stop(stop: &Stop) -> PyErr {
             // The rest is about the command line.
             let text = error.to_string();
             let first = text.split("\n\n").next().unwrap_or_default();
-            let line = first.trim_start_matches("error: ");
-            make("refused", vec![without_place(line)], 1)
+            let words: Vec<&str> = first.trim_start_matches("error: ").split_whitespace().collect();
+            make("refused", vec![without_place(&words.join(" "))], 1)
         }
         Stop::Text(text) | Stop::NoCommand(text) => make("refused", vec![without_place(text)], 1),
     }

@@ -1,8 +1,8 @@
 //! [`Likelihood`]: the likelihood of a tree, for those who develop methods.
 
-use crate::exceptions::{exception_of_stop, refusal};
+use crate::exceptions::refusal;
 use crate::own_thread::{Interruption, on_own_thread};
-use mlsearch::cli;
+use crate::runs::analysis;
 use mlsearch::error::{Error, Result};
 use mlsearch::likelihood::Trial;
 use mlsearch::observer::Silent;
@@ -62,9 +62,7 @@ impl Likelihood {
     /// Reads the data of `mlsearch evaluate` with these words.
     #[new]
     fn new(py: Python<'_>, words: Vec<String>) -> PyResult<Self> {
-        let program = ["mlsearch", "evaluate"].map(String::from).into_iter();
-        let words: Vec<String> = program.chain(words).collect();
-        let analysis = cli::parse(&words).map_err(|stop| exception_of_stop(&stop))?;
+        let analysis = analysis(["evaluate".to_string()].into_iter().chain(words).collect())?;
         let read = |_| Opened::of(&analysis);
         let opened = on_own_thread(py, Interruption::AtOnce, |_| Ok(()), read)?;
         Ok(Likelihood(Mutex::new(opened)))

@@ -1,10 +1,19 @@
 //! Runs of the program, asked for in the words of a command line.
 
-use crate::exceptions::exception_of_stop;
+use crate::exceptions::{exception, exception_of_stop};
 use crate::own_thread::{Interruption, on_own_thread};
 use mlsearch::cli;
-use mlsearch::run::{Watched, execute_watched};
+use mlsearch::panics::caught;
+use mlsearch::run::{Analysis, Watched, execute_watched};
 use pyo3::prelude::*;
+
+/// The analysis that these words ask for.
+pub(crate) fn analysis(words: Vec<String>) -> PyResult<Analysis> {
+    let program = std::iter::once("mlsearch".to_string());
+    let words: Vec<String> = program.chain(words).collect();
+    let read = caught(|| Ok(cli::parse(&words))).map_err(|error| exception(&error))?;
+    read.map_err(|stop| exception_of_stop(&stop))
+}
 
 /// Carries out an analysis. Returns what it would have written on standard output, and its warnings in lines.
 ///
@@ -18,9 +27,7 @@ pub(crate) fn run(
     progress: Option<Py<PyAny>>,
     is_kept: bool,
 ) -> PyResult<(String, String)> {
-    let program = std::iter::once("mlsearch".to_string());
-    let words: Vec<String> = program.chain(words).collect();
-    let analysis = cli::parse(&words).map_err(|stop| exception_of_stop(&stop))?;
+    let analysis = analysis(words)?;
     let watched = Watched::default();
     let seen = watched.clone();
     let look = |py: Python<'_>| {

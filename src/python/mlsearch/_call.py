@@ -7,7 +7,7 @@ import warnings
 from typing import Any, Sequence, Tuple
 
 from . import _native
-from ._errors import MlsearchError, MlsearchWarning
+from ._errors import MlsearchError, MlsearchWarning, with_arguments
 from ._inputs import Alignment, Inputs, PathLike, Source, Value
 from ._progress import Bar, Progress, observer
 from ._result import Result
@@ -55,5 +55,6 @@ def call(
         result = Result._read(word, path, text, is_temporary=prefix is None)
     for line in messages.splitlines():
         if line.startswith(_WARNING):
-            warnings.warn(line[len(_WARNING) :], MlsearchWarning, stacklevel=3)
+            message = with_arguments(line[len(_WARNING) :])
+            warnings.warn(message, MlsearchWarning, stacklevel=3)
     return result

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import Mapping, Optional, Sequence, Tuple
 
-__all__ = ["Fault", "MlsearchError", "MlsearchWarning"]
+__all__ = ["Fault", "MlsearchError", "MlsearchWarning", "with_arguments"]
+
+_OPTION = re.compile(r"(?<![\w-])--([a-z][a-z-]*[a-z])")
 
 _Parts = Tuple[str, Optional[str], Optional[int], Optional[int], Optional[str]]
 
@@ -70,7 +73,8 @@ class MlsearchError(Exception):
 
     @classmethod
     def _of(cls, state: str, faults: Sequence[_Parts], count: int) -> MlsearchError:
-        return cls(state, [Fault(*parts) for parts in faults], count)
+        of = [Fault(with_arguments(message), *place) for message, *place in faults]  # type: ignore[arg-type]
+        return cls(state, of, count)
 
     def _renamed(self, names: Mapping[str, str], without_lines: Sequence[str]) -> MlsearchError:
         """The same with these names instead of paths of temporary files; lines of data that were no text say nothing."""
@@ -89,6 +93,11 @@ class MlsearchError(Exception):
 
     def __reduce__(self) -> tuple[object, ...]:
         return (MlsearchError, (self.state, self.faults, self.count))
+
+
+def with_arguments(text: str) -> str:
+    """A message in which options are the arguments of Python: `bs_trees` for `--bs-trees`."""
+    return _OPTION.sub(lambda option: f"`{option[1].replace('-', '_')}`", text)
 
 
 class MlsearchWarning(UserWarning):
