@@ -14,6 +14,9 @@ mod cli;
 // The commands that users of other programs type first.
 mod first_commands;
 
+// Runs inside another program.
+mod inside_programs;
+
 // The functions of the Python package are those of the program.
 mod python_words;
 

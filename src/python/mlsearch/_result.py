@@ -174,7 +174,7 @@ class Result:
         """Distances between sequences or trees: a symmetric matrix, shape (n, n).
 
         Of sequences in substitutions per site, in the order of :attr:`taxa`; of trees, by the first metric, in the
-        order of the trees. A comparison with one reference gives shape (n,).
+        order of the trees. A comparison with other trees (`tree`) has these in its rows: shape (references, n).
 
         Examples
         --------
@@ -195,15 +195,18 @@ class Result:
 
     def _distances_of_trees(self) -> _NUMBERS:
         rows = [line.split("\t") for line in self.text_of("rfDistances").splitlines() if line.strip()]
-        if any(not cell.lstrip("-").isdigit() for cell in rows[0][:2]):
-            rows = rows[1:]
-        size = 1 + max(int(row[1]) for row in rows)
-        if all(row[0] == row[1] for row in rows):
-            return np.array([float(row[2]) for row in rows])
-        matrix = np.zeros((size, size))
+        # With other distances than the first one, a line names the columns.
+        rows = [row for row in rows if row[0].isdigit()]
+        references = self._at("rf_distances", "references")
+        num_rows, num_columns = (1 + max(int(row[place]) for row in rows) for place in (0, 1))
+        if references is None:
+            num_rows = num_columns = max(num_rows, num_columns)
+        matrix = np.zeros((num_rows, num_columns))
         for row in rows:
             i, j = int(row[0]), int(row[1])
-            matrix[i, j] = matrix[j, i] = float(row[2])
+            matrix[i, j] = float(row[2])
+            if references is None:
+                matrix[j, i] = matrix[i, j]
         return matrix
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +107,24 @@ def test_trees_and_distances_of_skbio() -> None:
     matrix = found.to_skbio_distances()
     assert matrix["Homo_s", "b"] == pytest.approx(0.107326, abs=1e-6)
     assert np.array_equal(matrix.data, found.distances)
+
+
+def test_distances_of_dendropy_biopython_and_cogent3() -> None:
+    found = mlsearch.distance(SEQUENCES, "nj", model="JC")
+    names, values = found.taxa, found.distances
+    construction = pytest.importorskip("Bio.Phylo.TreeConstruction")
+    rows = [[float(value) for value in values[i, : i + 1]] for i in range(len(names))]
+    neighbour_joining = construction.DistanceTreeConstructor().nj(construction.DistanceMatrix(names, rows))
+    assert sorted(leaf.name for leaf in neighbour_joining.get_terminals()) == sorted(SEQUENCES)
+    distances = pytest.importorskip("cogent3.evolve.fast_distance")
+    matrix = distances.DistanceMatrix.from_array_names(values, names)
+    assert matrix["Homo_s", "b"] == pytest.approx(0.107326, abs=1e-6)
+    dendropy = pytest.importorskip("dendropy")
+    table = "," + ",".join(names) + "\n"
+    table += "".join(f"{name},{','.join(map(str, row))}\n" for name, row in zip(names, values))
+    read = dendropy.PhylogeneticDistanceMatrix.from_csv(io.StringIO(table))
+    taxa = read.taxon_namespace
+    assert read.distance(taxa.get_taxon("Homo_s"), taxa.get_taxon("b")) == pytest.approx(values[0, 1])
 
 
 def test_trees_know_their_branches() -> None:

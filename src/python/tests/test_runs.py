@@ -71,6 +71,10 @@ def test_words_that_read_trees(hominoids: Path, replicates: list[mlsearch.Tree])
     assert mlsearch.consensus(tree=replicates).tree.taxa
     compared = mlsearch.compare(replicates)
     assert compared.distances.shape == (10, 10) and (compared.distances == compared.distances.T).all()
+    three = ["((a,b),c,(d,e));", "((a,b),d,(c,e));", "((a,c),d,(b,e));"]
+    with_reference = mlsearch.compare(three, tree=three[0], rfdist_metric="rf,quartet")
+    assert with_reference.distances.tolist() == [[0, 2, 4]]
+    assert mlsearch.compare(three).distances.tolist() == [[0, 2, 4], [2, 0, 4], [4, 4, 0]]
     rooted = mlsearch.root(best, outgroup=["gibbon"])
     assert rooted.tree.newick.endswith(";") and len(rooted.tree.taxa) == 7
     with_lengths = mlsearch.evaluate(hominoids, "JC", best).tree
