@@ -8,6 +8,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("error", 0),
     ("observer", 0),
     ("rng", 0),
+    ("stop", 0),
     ("taxa", 0),
     ("numeric", 0),
     ("whole_file", 0),
@@ -243,8 +244,8 @@ fn rooms_import_lower_floors_only() {
         if source.is_library && floor(room).is_some_and(|floor| floor > TOP_OF_LIBRARY) {
             complaints.push(format!("{}: '{room}' is no room of the library", source.path));
         }
-        // The kernels are a crate of their own, for which the compiler knows that.
-        if ["lib", "main", "kernels"].contains(&room) {
+        // The kernels and the Python package are crates of their own, for which the compiler knows that.
+        if ["lib", "main", "kernels", "python"].contains(&room) {
             continue;
         }
         let Some(own) = floor(room) else {

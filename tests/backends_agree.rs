@@ -180,6 +180,11 @@ fn everything(case: &Case, linkage: BrlenLinkage, make: Constructor) -> Found {
         let Gamma { shape, rate } = density.expect("one with a prior");
         found.note(&format!("density of the length of edge {edge}"), [shape, rate]);
     }
+    if !linkage.has_own_lengths() {
+        let edges: Vec<EdgeId> = evaluator.tree().edges().collect();
+        let derivatives = evaluator.brlen_derivatives(&edges).expect("an engine");
+        found.note("derivatives of the lengths", derivatives.into_iter().flatten());
+    }
     let options = BranchOptions { max_sweeps: 2, lnl_epsilon: 0.01, gain_tolerance: 1e-6 };
     found.note("optimised", [evaluator.optimize_branches(&options).expect("an engine")]);
     found.note("optimised gene", evaluator.partition_log_likelihoods().expect("an engine"));

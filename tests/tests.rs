@@ -14,6 +14,12 @@ mod cli;
 // The commands that users of other programs type first.
 mod first_commands;
 
+// Runs inside another program.
+mod inside_programs;
+
+// The functions of the Python package are those of the program.
+mod python_words;
+
 // Input that must be refused, and odd input that must not.
 mod bad_input;
 

@@ -14,7 +14,7 @@ use std::fmt::Debug;
 ///
 /// The order of a run is a contract: its inputs exist; its files are reserved and locked; the data are read, threads and memory
 /// planned, the checkpoint opened; the log begins; results are computed and written. A run that is refused leaves nothing.
-pub(crate) trait Command: Any + Debug {
+pub(crate) trait Command: Any + Debug + Send + Sync {
     /// What is known before any file is read.
     fn facts(&self, plan: &Plan) -> Facts;
 

@@ -52,7 +52,7 @@
 //!
 //! | floor | rooms |
 //! |---|---|
-//! | 0 | `error`, `observer`, `rng`, `taxa`, `numeric`, `whole_file`, and the crate `mlsearch_kernels` |
+//! | 0 | `error`, `observer`, `rng`, `taxa`, `numeric`, `stop`, `whole_file`, and the crate `mlsearch_kernels` |
 //! | 1 | `alphabet`, `tree`, `parallel`, `gpu`, `input`, `panics` |
 //! | 2 | `alignment`, `model` |
 //! | 3 | `partition` |
@@ -70,6 +70,8 @@ pub mod error;
 pub mod numeric;
 pub mod observer;
 pub mod rng;
+#[doc(hidden)]
+pub mod stop;
 pub mod taxa;
 #[doc(hidden)]
 pub mod whole_file;

@@ -19,9 +19,12 @@ mod svg;
 mod tables;
 mod tree_drawing;
 mod tree_files;
+mod watched;
 
 pub use kinds::OutputKind;
 pub use matrix::MatrixFormat;
+pub use status::Moment;
+pub use watched::Watched;
 
 pub(crate) use files::{OutputFiles, Part, Request};
 pub(crate) use growing::Growing;

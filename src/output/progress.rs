@@ -6,7 +6,7 @@
 //! lines that begin with [`RUN_MARKER`]: these have the command, the machine and the timings.
 
 use super::history::{History, ReachedReport};
-use super::status::{Next, Status, Tally, fit, format_elapsed};
+use super::status::{Moment, Next, Status, Tally, fit, format_elapsed};
 use crate::observer::{Advance, Event, Observer};
 use std::collections::VecDeque;
 use std::io::{IsTerminal, Write};
@@ -258,6 +258,11 @@ impl Terminal {
     /// Shows a message even with `--quiet`.
     pub(crate) fn insist(&self, message: &str) {
         self.0.screen().insist(message);
+    }
+
+    /// How far the run has come.
+    pub(super) fn moment(&self) -> Moment {
+        self.0.screen().status.moment(Instant::now())
     }
 }
 

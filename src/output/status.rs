@@ -25,6 +25,17 @@ pub(super) struct Status {
     tally: Option<Tally>,
 }
 
+/// How far a run has come.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Moment {
+    /// In a line, as on a terminal; empty before the first stage.
+    pub line: String,
+    /// Share of the stage that is done, where it is known.
+    pub share: Option<f64>,
+    /// The best log-likelihood so far.
+    pub best_lnl: Option<f64>,
+}
+
 /// How many of many are done, each of which is a computation of its own.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Tally {
@@ -107,6 +118,12 @@ impl Status {
     pub(super) fn count(&mut self, tally: Tally) {
         self.advance = Advance { whole: Some(tally.share), ..Advance::default() };
         self.tally = Some(tally);
+    }
+
+    /// All of it at once.
+    pub(super) fn moment(&self, now: Instant) -> Moment {
+        let line = self.line(now, usize::MAX).unwrap_or_default();
+        Moment { line, share: self.advance.whole, best_lnl: self.best_lnl }
     }
 
     /// The line, without the time that has passed, in so many columns; `None` before the first stage. Where there is little room,

@@ -8,6 +8,7 @@ use super::values::{
 };
 use crate::likelihood::ScorePrecision;
 use crate::likelihood::select::INSTRUCTION_SET_HELP;
+use crate::stop::Stop;
 use clap::Args;
 
 const RUN: &str = "Run";
@@ -80,6 +81,7 @@ impl RunArgs {
             gpus: refusals.or(parse_gpus(self.gpu.as_deref()), 0),
             score_precision,
             instruction_set: refusals.or(parse_instruction_set(self.simd.as_deref()), None),
+            stop: Stop::default(),
         }
     }
 }

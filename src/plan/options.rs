@@ -8,6 +8,7 @@ use crate::likelihood::{BrlenLinkage, ScorePrecision};
 use crate::model_selection::Criterion;
 use crate::output::{Names, TreeFormat};
 use crate::search::SearchEffort;
+use crate::stop::Stop;
 use crate::topology_tests::TopologyTest;
 use std::path::{Path, PathBuf};
 
@@ -269,6 +270,8 @@ pub(crate) struct RunOptions {
     pub score_precision: ScorePrecision,
     /// Instruction set; `None` for the best that this machine has.
     pub instruction_set: Option<&'static str>,
+    /// How another thread ends the run, if it is inside another program.
+    pub stop: Stop,
 }
 
 /// Where trees are rooted when they are written.

@@ -3,8 +3,9 @@
 //! A small computation has one thread of its own, because it then never waits for others. One that is more than its share of
 //! what is left has several threads, so that the run does not end with a long wait for it. None of this shows in the results.
 
-use super::interrupt::{interrupted, signal};
+use super::interrupt::{interrupted, must_end};
 use crate::error::{Error, Result};
+use crate::stop::Stop;
 use std::collections::VecDeque;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Condvar, Mutex, MutexGuard};
@@ -116,11 +117,12 @@ impl<'a> Table<'a> {
 /// Does all computations. `work` does one, and `finished` gets what it returned, in any order.
 ///
 /// # Errors
-/// That of `finished`, after which nothing more is begun; [`Error::Interrupted`] after a signal.
+/// That of `finished`, after which nothing more is begun; [`Error::Interrupted`] after a signal, or when `stop` asks for it.
 pub(crate) fn deal<T: Send>(
     tasks: &[Task],
     threads: usize,
     memory: Option<u64>,
+    stop: Stop,
     work: impl Fn(Dealt) -> T + Sync,
     mut finished: impl FnMut(Dealt, T) -> Result<()>,
 ) -> Result<()> {
@@ -167,7 +169,7 @@ pub(crate) fn deal<T: Send>(
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
-            if signal().is_some() {
+            if must_end(stop) {
                 error.get_or_insert_with(interrupted);
             }
             if error.is_some() {
@@ -240,7 +242,7 @@ mod tests {
                 done[task] += 1;
                 Ok(())
             };
-            deal(&tasks, threads, memory, work, finished).unwrap();
+            deal(&tasks, threads, memory, Stop::default(), work, finished).unwrap();
             assert!(done.iter().all(|&times| times == 1), "{done:?}");
             let limit = memory.map_or(threads, |memory| threads.min((memory / 10).max(4) as usize));
             assert!(most.into_inner() <= limit);
@@ -252,7 +254,7 @@ mod tests {
         let tasks = tasks(&[1; 1000], 1);
         let finished = |_: Dealt, ()| Err(Error::Failed("full".into()));
         let work = |_: Dealt| std::thread::sleep(Duration::from_millis(1));
-        let error = deal(&tasks, 2, None, work, finished).unwrap_err();
+        let error = deal(&tasks, 2, None, Stop::default(), work, finished).unwrap_err();
         assert_eq!(error.to_string(), "full");
     }
 }

@@ -2,9 +2,11 @@
 //!
 //! The first one is answered by the jobs, which give their states between two steps; a second one ends the program at
 //! once. Jobs that are in the middle of a long step, or have no steps, are not waited for longer than [`GRACE`]: the
-//! run then goes on from what was written before.
+//! run then goes on from what was written before. A run inside another program is ended by its [`Stop`] instead, and signals are
+//! that program's.
 
 use crate::error::Error;
+use crate::stop::Stop;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
@@ -65,6 +67,11 @@ pub fn listen() -> std::io::Result<()> {
 /// The signal that was received.
 pub(crate) fn signal() -> Option<u8> {
     u8::try_from(RECEIVED.load(Ordering::Relaxed)).ok().filter(|&signal| signal > 0)
+}
+
+/// True if a run is to end.
+pub(crate) fn must_end(stop: Stop) -> bool {
+    stop.is_asked() || signal().is_some()
 }
 
 /// The error of a job that was stopped: by a signal, or because another one failed.

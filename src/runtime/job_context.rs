@@ -55,6 +55,11 @@ impl<'a> JobContext<'a> {
         job
     }
 
+    /// True if the program that the run is inside of ends it.
+    fn is_ended(&self) -> bool {
+        self.resources.stop().is_asked()
+    }
+
     fn progress(&self) -> MutexGuard<'a, JobsProgress<'a>> {
         self.progress.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
@@ -65,8 +70,9 @@ impl<'a> JobContext<'a> {
     /// # Errors
     /// A checkpoint that cannot be read or has something else; the run is to end.
     pub(super) fn load<T: DeserializeOwned>(&mut self) -> Result<Option<T>> {
+        let is_ended = self.is_ended();
         let Some(JobCheckpoint { file, key, state, .. }) = &mut self.checkpoint else {
-            return Ok(None);
+            return if is_ended { Err(interrupted()) } else { Ok(None) };
         };
         let (events, result) = match file.find::<(Vec<Event>, T)>(Kind::Finished, *key)? {
             Some((events, result)) => (events, Some(result)),
@@ -152,7 +158,10 @@ impl<'a> JobContext<'a> {
         at_phase_end: bool,
         state: impl FnOnce() -> (S, Option<(f64, String)>),
     ) -> Result<()> {
-        let Some(checkpoint) = &mut self.checkpoint else { return Ok(()) };
+        let is_ended = self.is_ended();
+        let Some(checkpoint) = &mut self.checkpoint else {
+            return if is_ended { Err(interrupted()) } else { Ok(()) };
+        };
         let file = checkpoint.file;
         let must_stop = file.must_stop();
         let (elapsed, begin) = since(checkpoint.last);
@@ -185,6 +194,7 @@ impl Observer for JobContext<'_> {
     }
 
     fn must_stop(&self) -> bool {
-        self.checkpoint.as_ref().is_some_and(|checkpoint| checkpoint.file.must_stop())
+        let of_file = self.checkpoint.as_ref().map(|checkpoint| checkpoint.file.must_stop());
+        of_file.unwrap_or_else(|| self.is_ended())
     }
 }

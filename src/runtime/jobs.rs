@@ -138,6 +138,7 @@ mod tests {
     use crate::output::Progress;
     use crate::runtime::checkpoint::{Identity, Kind};
     use crate::runtime::resources::Resources;
+    use crate::stop::Stop;
     use std::path::Path;
 
     #[derive(Default)]
@@ -235,7 +236,7 @@ mod tests {
     fn checkpoint(folder: &Path, resumes: bool) -> Checkpoint {
         let paths = ["x.mlsearch.checkpoint", "x.mlsearch.lastTree"].map(|name| folder.join(name));
         let terminal = Progress::on_terminal(true).terminal();
-        Checkpoint::open(paths, Identity::default(), resumes, false, terminal)
+        Checkpoint::open(paths, Identity::default(), resumes, false, terminal, Stop::default())
             .unwrap()
             .0
             .of_every_step()

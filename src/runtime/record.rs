@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::observer::{Event, Observer};
 use crate::output::{CHECKPOINT, JSON, LAST_TREE, LOG, PAGE, page_of};
 use crate::output::{Growing, OutputFiles, OutputKind, Part, Progress, Report, Request, pairs};
-use crate::output::{Names, TreeFormat, write_trees};
+use crate::output::{Names, TreeFormat, Watched, write_trees};
 use crate::panics::caught;
 use crate::plan::Plan;
 use serde::Serialize;
@@ -41,11 +41,11 @@ pub(crate) struct RunRecord {
 }
 
 impl RunRecord {
-    /// Reserves the files of the run.
+    /// Reserves the files of the run, which is shown on the terminal, or to the program that watches it.
     ///
     /// # Errors
     /// Those of [`OutputFiles::reserve`].
-    pub(crate) fn open(plan: &Plan) -> Result<Self> {
+    pub(crate) fn open(plan: &Plan, watched: Option<&Watched>) -> Result<Self> {
         let files = OutputFiles::reserve(Request {
             prefix: plan.output.prefix.clone(),
             kinds: plan.facts.outputs.clone(),
@@ -58,7 +58,7 @@ impl RunRecord {
         // A check prints its result only.
         let quiet = plan.output.quiet || plan.is_check;
         Ok(RunRecord {
-            progress: Progress::on_terminal(quiet),
+            progress: watched.map_or_else(|| Progress::on_terminal(quiet), Watched::progress),
             report: Report::new(&plan.command_line, plan.seed),
             checkpoint: None,
             failure: None,
@@ -109,6 +109,7 @@ impl RunRecord {
             self.files.is_unfinished(),
             self.files.replaces(),
             self.progress.terminal(),
+            plan.run.stop,
         )?;
         if let Some(begun) = begun {
             let is_begun = |kind: &&OutputKind| begun.kinds.contains(&u32::from(kind.rank()));

@@ -14,6 +14,7 @@ use crate::model::Model;
 use crate::parallel::{UnitCost, available_cores, available_memory, deal, loads_of, used_memory};
 use crate::partition::Partition;
 use crate::plan::{MemoryPlan, Plan, Threads, TreeSource};
+use crate::stop::Stop;
 use crate::tree::Tree;
 
 /// Pattern rows (as [`count_rows`] counts them) below which another thread costs more than it saves.
@@ -34,6 +35,8 @@ pub(crate) struct Resources {
     room_on_gpus: usize,
     /// Evaluators of a search, besides its own, on which climbs go on and subtrees are scanned side by side, and threads inside each.
     side_by_side: [usize; 2],
+    /// Whether the run is to end.
+    stop: Stop,
 }
 
 /// How jobs of several parts share the threads.
@@ -96,6 +99,7 @@ impl Resources {
             dealt_gpus: None,
             room_on_gpus: 1,
             side_by_side: [0, 1],
+            stop: Stop::default(),
         }
     }
 
@@ -136,8 +140,14 @@ impl Resources {
             dealt_gpus: None,
             room_on_gpus: 1,
             side_by_side: [0, 1],
+            stop: plan.run.stop,
         };
         Ok((resources, warning))
+    }
+
+    /// Whether the run is to end.
+    pub(crate) fn stop(&self) -> Stop {
+        self.stop
     }
 
     /// Threads inside one likelihood.
@@ -377,7 +387,10 @@ impl Resources {
         tree: Tree,
         linkage: BrlenLinkage,
     ) -> Result<Evaluator> {
-        Ok(make_evaluator(partitions, models, tree, linkage, &self.options_of_engine())?)
+        let options = self.options_of_engine();
+        let mut evaluator = make_evaluator(partitions, models, tree, linkage, &options)?;
+        evaluator.ends_by(self.stop);
+        Ok(evaluator)
     }
 
     /// The limit of memory is that of the processor: a GPU keeps what it has room for.

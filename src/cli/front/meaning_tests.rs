@@ -1,11 +1,12 @@
 //! What command lines mean, and what is refused.
 
-use super::parse::{Stop, parse};
+use super::parse::{Stop as NoAnalysis, parse};
 use crate::commands::Analysis;
 use crate::error::Result;
 use crate::likelihood::{BrlenLinkage, ScorePrecision};
 use crate::plan::{DEFAULT_REPLICATES, Plan, RunOptions, Threads, TreeSource};
 use crate::search::SearchEffort;
+use crate::stop::Stop;
 use std::path::PathBuf;
 
 fn analysis(line: &str) -> Analysis {
@@ -25,8 +26,8 @@ fn try_plan(line: &str) -> Result<Analysis> {
     let words: Vec<String> = line.split_whitespace().map(String::from).collect();
     match parse(&words) {
         Ok(analysis) => Ok(analysis),
-        Err(Stop::Refused(error)) => Err(error),
-        Err(Stop::Clap(error)) => panic!("{line}: {error}"),
+        Err(NoAnalysis::Refused(error)) => Err(error),
+        Err(NoAnalysis::Clap(error)) => panic!("{line}: {error}"),
         Err(stop) => panic!("{line} is no command: {stop:?}"),
     }
 }
@@ -61,7 +62,8 @@ fn a_plain_search_has_the_documented_defaults() {
             engine: None,
             gpus: 0,
             score_precision: ScorePrecision::Double,
-            instruction_set: None
+            instruction_set: None,
+            stop: Stop::default(),
         }
     );
     assert_eq!(plan.output.prefix, PathBuf::from("d/a.phy"));

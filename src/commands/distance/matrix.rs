@@ -9,6 +9,7 @@ use crate::distance::{JoinedTree, PairDistances, SquareMatrix, TaxonRows};
 use crate::error::Result;
 use crate::observer::{Advance, Event, Observer};
 use crate::output::{MatrixFormat, MatrixReport, MatrixTreeReport, OutputKind};
+use crate::runtime::interrupt::interrupted;
 use crate::runtime::{RunRecord, Setup, thread_pool};
 use crate::steps::distance_memory::BAND;
 use crate::steps::distance_tally::Tally;
@@ -196,6 +197,9 @@ impl Sequences<'_> {
         };
         let mut ready = pool.install(&mut compute).transpose()?;
         while let Some((band, found)) = ready {
+            if setup.plan.run.stop.is_asked() {
+                return Err(interrupted());
+            }
             let share = band.end as f64 / num_taxa as f64;
             let share = if whole_rows { share } else { share * share };
             let (next, taken) =

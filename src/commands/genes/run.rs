@@ -266,8 +266,9 @@ impl Searches<'_> {
             let start = Instant::now();
             (self.search(open[dealt.task], dealt), start.elapsed().as_secs_f64())
         };
-        deal(&tasks, threads, memory, search, |dealt, (found, seconds)| {
-            let number = open[dealt.task];
+        let stop = self.plan.run.stop;
+        deal(&tasks, threads, memory, stop, search, |dealt, (found, seconds)| {
+            let (number, found) = (open[dealt.task], found?);
             if let Some(file) = &record.checkpoint {
                 file.write(Kind::Finished, key(number), &found, false);
             }
@@ -283,10 +284,19 @@ impl Searches<'_> {
     }
 
     /// Searches a gene, whatever comes of it.
-    fn search(&self, number: usize, dealt: Dealt) -> GeneRecord {
-        let found = caught(|| self.search.search(self.genes, number, self.plan, dealt));
-        found.unwrap_or_else(|error| {
-            GeneRecord::failed(self.survey.0[number].data.clone(), &error.to_string())
-        })
+    ///
+    /// # Errors
+    /// The run is to end.
+    fn search(&self, number: usize, dealt: Dealt) -> Result<GeneRecord> {
+        match caught(|| self.search.search(self.genes, number, self.plan, dealt)) {
+            Err(Error::Interrupted { signal, resume }) => {
+                Err(Error::Interrupted { signal, resume })
+            }
+            Err(error) => {
+                let data = self.survey.0[number].data.clone();
+                Ok(GeneRecord::failed(data, &error.to_string()))
+            }
+            found => found,
+        }
     }
 }

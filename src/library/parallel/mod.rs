@@ -16,6 +16,7 @@ mod sync;
 mod team;
 
 pub use available::available_cores;
+pub use pin::share_cores;
 pub use pool::Pool;
 #[doc(hidden)]
 pub use team::Rehearsal;

@@ -8,9 +8,19 @@
 use core_affinity::CoreId;
 use std::fs::File;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// File whose lock shows that a pool has pinned its workers; it remains empty.
 const CLAIM: &str = "mlsearch.pinned";
+
+/// Threads of other kinds may need the cores, too.
+static ARE_SHARED: AtomicBool = AtomicBool::new(false);
+
+/// From now on the operating system chooses the cores of all workers: this process has other threads, of which nothing is known
+/// here.
+pub fn share_cores() {
+    ARE_SHARED.store(true, Ordering::Relaxed);
+}
 
 /// The cores of the machine, as long as it lives.
 pub(super) struct Claim {
@@ -22,7 +32,8 @@ impl Claim {
     /// The cores for this number of workers; `None` if the operating system should choose them.
     pub(super) fn new(num_workers: usize) -> Option<Self> {
         let cores = core_affinity::get_core_ids().unwrap_or_default();
-        let fits = num_workers > 1 && num_workers == cores.len();
+        let is_possible = num_workers > 1 && !ARE_SHARED.load(Ordering::Relaxed);
+        let fits = is_possible && num_workers == cores.len();
         let lock = fits.then(|| lock(&std::env::temp_dir().join(CLAIM))).flatten();
         lock.map(|lock| Claim { cores, _lock: lock })
     }

@@ -4,6 +4,7 @@ use super::{Identity, Journal, Key, Kind, Refused};
 use crate::error::{Error, Result};
 use crate::output::{OutputKind, Terminal};
 use crate::runtime::interrupt;
+use crate::stop::Stop;
 use crate::whole_file;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -42,6 +43,7 @@ pub(crate) struct Checkpoint {
     complained: Mutex<Vec<PathBuf>>,
     /// A job has failed: the others stop.
     has_failed: AtomicBool,
+    stop: Stop,
 }
 
 /// The file of the best tree so far.
@@ -71,6 +73,7 @@ impl Checkpoint {
         resumes: bool,
         replaces: bool,
         terminal: Terminal,
+        stop: Stop,
     ) -> Result<(Self, Option<Begun>)> {
         let found = match resumes {
             true => Journal::open(&path).map_err(|why| refuse(&path, why))?,
@@ -105,6 +108,7 @@ impl Checkpoint {
             terminal,
             complained: Mutex::default(),
             has_failed: AtomicBool::new(false),
+            stop,
         };
         Ok((checkpoint, begun))
     }
@@ -216,9 +220,9 @@ impl Checkpoint {
         self.is_new
     }
 
-    /// All jobs are to stop: a signal was received, or one of them has failed.
+    /// All jobs are to stop: the run is to end, or one of them has failed.
     pub(crate) fn must_stop(&self) -> bool {
-        self.has_failed.load(Ordering::Relaxed) || interrupt::signal().is_some()
+        self.has_failed.load(Ordering::Relaxed) || interrupt::must_end(self.stop)
     }
 
     /// A job has failed in a way that says nothing about the others: they stop.

@@ -194,8 +194,15 @@ fn add_options(identity: &mut Identity, plan: &Plan) {
     let AncestralOptions { states, changes } = ancestral;
     identity.add("--ancestral", states);
     identity.add("--mutmap", changes);
-    let RunOptions { threads: _, memory: _, engine, gpus: _, score_precision, instruction_set: _ } =
-        run;
+    let RunOptions {
+        threads: _,
+        memory: _,
+        engine,
+        gpus: _,
+        score_precision,
+        instruction_set: _,
+        stop: _,
+    } = run;
     // Engines that give the same bits can go on with each other's runs.
     identity.add("engine", or_default(&engine.filter(|name| !gives_default_bits(name))));
     identity.add("--gpu-precision", text(score_precision).to_lowercase());

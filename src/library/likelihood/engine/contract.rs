@@ -89,6 +89,8 @@ pub enum EngineError {
         /// The cause, as reported by the system.
         reason: String,
     },
+    /// The computation was told to end.
+    Stopped,
     /// This machine or this build cannot use the engine.
     Unavailable {
         /// The engine's name.
@@ -118,6 +120,7 @@ impl fmt::Display for EngineError {
             EngineError::Lost { engine, reason } => {
                 write!(f, "the {engine} engine stopped working: {reason}")
             }
+            EngineError::Stopped => write!(f, "interrupted"),
             EngineError::Unavailable { engine, reason } => {
                 write!(f, "the {engine} engine cannot be used: {reason}")
             }
@@ -137,6 +140,7 @@ impl std::error::Error for EngineError {}
 impl From<EngineError> for Error {
     fn from(error: EngineError) -> Self {
         match error {
+            EngineError::Stopped => Error::Interrupted { signal: 0, resume: None },
             EngineError::Lost { .. } | EngineError::Unavailable { .. } => {
                 Error::Engine(error.to_string())
             }

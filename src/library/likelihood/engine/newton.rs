@@ -41,6 +41,8 @@ pub fn run_sweep(
 pub(crate) enum StepSearch {
     Maximum(Newton),
     Density(GammaFit),
+    /// A length, and what is known there.
+    Derivatives(f64, Option<[f64; 3]>),
 }
 
 impl StepSearch {
@@ -57,6 +59,10 @@ impl StepSearch {
             Goal::Density { prior, start } => {
                 StepSearch::Density(GammaFit::new(prior, start, [lo, hi], to_length_grid))
             }
+            Goal::Derivatives => {
+                let present = program.brlens[program.steps[step].branch as usize];
+                StepSearch::Derivatives(present, None)
+            }
         }
     }
 
@@ -65,6 +71,8 @@ impl StepSearch {
         match self {
             StepSearch::Maximum(newton) => newton.ask(),
             StepSearch::Density(fit) => fit.ask(),
+            StepSearch::Derivatives(present, None) => Some(*present),
+            StepSearch::Derivatives(_, Some(_)) => None,
         }
     }
 
@@ -73,6 +81,7 @@ impl StepSearch {
         match self {
             StepSearch::Maximum(newton) => newton.tell(value, first, second),
             StepSearch::Density(fit) => fit.tell(first, second),
+            StepSearch::Derivatives(_, known) => *known = Some([value, first, second]),
         }
     }
 
@@ -81,6 +90,7 @@ impl StepSearch {
         match self {
             StepSearch::Maximum(newton) => end_step(program, step, newton.best()),
             StepSearch::Density(fit) => program.density = fit.found(),
+            StepSearch::Derivatives(_, known) => program.derivatives.extend(known),
         }
     }
 }

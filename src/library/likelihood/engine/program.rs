@@ -224,6 +224,8 @@ pub enum Goal {
         /// The length at which the likelihood is evaluated first.
         start: f64,
     },
+    /// The log-likelihood and its derivatives at the present length, which the branch keeps.
+    Derivatives,
 }
 
 /// Newton-Raphson optimisation of a list of branches, one after the other (Gauss-Seidel). Under linked and
@@ -255,6 +257,9 @@ pub struct SweepProgram {
     pub lnl: f64,
     /// Result of [`Goal::Density`]: the distribution of the last step's branch. `None` if the density is not like one.
     pub density: Option<Gamma>,
+    /// Result of [`Goal::Derivatives`], for each step: log-likelihood, first and second derivative with respect to the length
+    /// of the branch, summed over the partitions of the step.
+    pub derivatives: Vec<[f64; 3]>,
     /// Result: the log-likelihoods of [`SweepProgram::finish`].
     pub finish_lnls: Vec<f64>,
 }
@@ -274,6 +279,7 @@ impl SweepProgram {
             finish: Vec::new(),
             lnl: 0.0,
             density: None,
+            derivatives: Vec::new(),
             finish_lnls: Vec::new(),
         }
     }

@@ -7,8 +7,11 @@ use super::brlens::{all_brlens, changed_brlens};
 use super::linkage::BrlenLinkage;
 use super::partition_state::PartitionState;
 use super::partition_tree::PartitionTree;
-use crate::likelihood::engine::{Capabilities, Engine, PartitionData, Result, TraversalDescriptor};
+use crate::likelihood::engine::{
+    Capabilities, Engine, EngineError, PartitionData, Result, TraversalDescriptor,
+};
 use crate::model::Model;
+use crate::stop::Stop;
 use crate::tree::{EdgeId, NodeId, Restriction, Tree, numbered_as_read};
 
 /// Stopping criteria of the optimisation of branch lengths.
@@ -35,6 +38,7 @@ pub struct Evaluator {
     engine: Box<dyn Engine>,
     /// Partitions whose models have changed since they were last set in the engine.
     new_models: Vec<usize>,
+    stop: Stop,
 }
 
 /// The edges of the global tree whose lengths or ends have changed since the restrictions were updated.
@@ -87,7 +91,13 @@ impl Evaluator {
         }
         let new_models = (0..states.len()).collect();
         let (partitions, outdated) = (states, Outdated::default());
-        Evaluator { tree, linkage, partitions, restrictions, outdated, engine, new_models }
+        let stop = Stop::default();
+        Evaluator { tree, linkage, partitions, restrictions, outdated, engine, new_models, stop }
+    }
+
+    /// From now on, every computation fails once this is urgent.
+    pub fn ends_by(&mut self, stop: Stop) {
+        self.stop = stop;
     }
 
     /// Marks all that the engine has computed as lost.
@@ -105,6 +115,10 @@ impl Evaluator {
         &mut self,
         work: impl FnOnce(&mut dyn Engine) -> Result<T>,
     ) -> Result<T> {
+        if self.stop.is_urgent() {
+            self.lose_clvs();
+            return Err(EngineError::Stopped);
+        }
         let mut result = Ok(());
         if !self.new_models.is_empty() {
             self.new_models.sort_unstable();

@@ -10,6 +10,8 @@
 mod ascertainment_tests;
 mod brlens;
 mod classes;
+#[cfg(test)]
+mod derivative_tests;
 mod edge_numbers;
 #[allow(clippy::module_inception)]
 mod evaluator;

@@ -214,6 +214,29 @@ impl Evaluator {
         Ok(program.density)
     }
 
+    /// First and second derivative of the log-likelihood with respect to the lengths of these edges of the global tree; 0 for
+    /// those on which no partition depends. Virtual roots are moved.
+    ///
+    /// # Errors
+    /// The engine has failed.
+    ///
+    /// # Panics
+    /// Under unlinked lengths, where each partition has edges of its own.
+    pub fn brlen_derivatives(&mut self, edges: &[EdgeId]) -> Result<Vec<[f64; 2]>> {
+        assert!(!self.linkage.has_own_lengths(), "partitions share their branch lengths");
+        let (swept, mut program) = self.sweep(LengthSet::Shared, edges, 0.0);
+        program.goal = Goal::Derivatives;
+        if !program.steps.is_empty() {
+            self.compute(|engine| engine.optimize_branches(std::slice::from_mut(&mut program)))?;
+        }
+        let mut found = swept.branches.iter().zip(&program.derivatives).peekable();
+        let of_edge = |edge: &EdgeId| match found.next_if(|(branch, _)| *branch == edge) {
+            Some((_, &[_, first, second])) => [first, second],
+            None => [0.0; 2],
+        };
+        Ok(edges.iter().map(of_edge).collect())
+    }
+
     /// A sweep that optimises the given edges of a set's tree, in their order.
     fn sweep(
         &mut self,

@@ -1,18 +1,15 @@
-//! One run, from the analysis that is asked for to the last output file.
+//! A run, from the analysis that is asked for to the last output file.
 
+use crate::commands::Analysis;
 use crate::error::{DONE, Error, Fault, Faults, Place, Result};
 use crate::input::STANDARD_INPUT;
 use crate::observer::{Event, Observer};
-use crate::panics::caught;
+use crate::output::Watched;
+use crate::panics::{caught, forget};
 use crate::plan::Plan;
 use crate::runtime::RunRecord;
+use crate::stop::Stop;
 use std::path::Path;
-
-// For programs that use the library, and for tests of hostile input.
-pub use crate::commands::Analysis;
-pub use crate::dataset::{SiteWeights, parse_distances, parse_site_frequencies};
-pub use crate::output::{MatrixFormat, OutputKind};
-pub use crate::runtime::interrupt::listen as listen_to_signals;
 
 /// Carries out an analysis. A file is written as a whole as soon as its content is final, and remains if the
 /// run fails later.
@@ -20,9 +17,23 @@ pub use crate::runtime::interrupt::listen as listen_to_signals;
 /// # Errors
 /// Refused input or output names (exit code 2) before anything is computed; failures later (1).
 pub fn execute(analysis: &Analysis) -> Result<()> {
+    carry_out(analysis, None)
+}
+
+/// The same inside another program, which watches the run and ends it by `stop`. Nothing is printed.
+///
+/// # Errors
+/// As of [`execute`]; [`Error::Interrupted`] if it was ended.
+pub fn execute_watched(mut analysis: Analysis, stop: Stop, watched: &Watched) -> Result<()> {
+    analysis.plan.run.stop = stop;
+    forget();
+    carry_out(&analysis, Some(watched))
+}
+
+fn carry_out(analysis: &Analysis, watched: Option<&Watched>) -> Result<()> {
     let plan = &analysis.plan;
     check_input_files(plan)?;
-    let mut record = RunRecord::open(plan)?;
+    let mut record = RunRecord::open(plan, watched)?;
     introduce(plan, &mut record);
     let ended = caught(|| analysis.carry_out(&mut record));
     let has_checkpoint = record.checkpoint.is_some();
@@ -59,7 +70,7 @@ fn introduce(plan: &Plan, record: &mut RunRecord) {
 }
 
 /// Every named input file must be there and be a file; all that are not are listed at once.
-fn check_input_files(plan: &Plan) -> Result<()> {
+pub(super) fn check_input_files(plan: &Plan) -> Result<()> {
     let mut faults = Faults::new();
     let files = plan.input_files().into_iter();
     for path in files.filter(|path| *path != Path::new(STANDARD_INPUT)) {

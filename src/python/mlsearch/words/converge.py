@@ -1,0 +1,112 @@
+"""The function `converge`, generated from the options of the program."""
+
+from __future__ import annotations
+
+from .._call import Alignment, PathLike, Progress, Source, Value, call
+from .._result import Result
+
+__all__ = ["converge"]
+
+
+def converge(
+    bs_trees: Source,
+    *,
+    bs_rule: Value | None = None,
+    trees: Source | None = None,
+    bs_cutoff: Value | None = None,
+    bs_perms: int | str | None = None,
+    tree_format: Value | None = None,
+    report: Value | None = None,
+    names: Value | None = None,
+    seed: int | str | None = None,
+    threads: int | str | None = None,
+    mem: Value | None = None,
+    simd: Value | None = None,
+    backend: Value | None = None,
+    gpu: Value | None = None,
+    gpu_precision: Value | None = None,
+    prefix: PathLike | None = None,
+    redo: bool = False,
+    progress: Progress = None,
+) -> Result:
+    """Whether replicate trees are enough.
+
+    The same as `mlsearch converge`; the guide is what `mlsearch help converge --guide` prints.
+
+    Parameters
+    ----------
+    bs_trees : Source
+        The replicate trees
+    bs_rule : Value
+        autoMRE, autoMR or autoFC [default: autoMRE] Also right after the word.
+    trees : Source
+        The same as --bs-trees, in RAxML's form
+    bs_cutoff : Value
+        Greatest weighted Robinson-Foulds distance of halves of the replicates that agree, of
+        autoMRE and autoMR [default: 0.03]
+    bs_perms : int | str
+        Number of random halvings of the replicates in each test of bootstopping, at least 100
+        [default: 1000]
+    tree_format : Value
+        Write trees also as NEXUS (for FigTree) or PhyloXML In files with .nex or .xml at the end of
+        their names, beside those in Newick format.
+    report : Value
+        on or off: the page PREFIX.mlsearch.html [default: on] All results in one file, to be looked
+        at in a browser.
+    names : Value
+        Write results also with the names of RAxML or RAxML-NG RAxML_bestTree.NAME, or
+        PATH.raxml.bestTree, beside NAME.mlsearch.bestTree [default: mlsearch; of a link called
+        raxmlHPC or raxml-ng the names of that program].
+    seed : int | str
+        Seed of all random numbers [default: 12345] The same seed gives the same result.
+    threads : int | str
+        Number of threads, auto or auto{N} As many as are useful, at most N; the result is the same
+        with any number [default: auto].
+    mem : Value
+        Most memory to use, as 500M or 8G Fewer computations at the same time, then CLVs that are
+        computed again when they are needed; the result is the same [default: what is free].
+    simd : Value
+        Instruction set: auto, scalar, avx2 or avx512; the result is the same with any of them
+        [default: auto]
+    backend : Value
+        What computes likelihoods: cpu, cuda (NVIDIA GPUs), or auto, which is cpu; the result is the
+        same with any [default: auto]
+    gpu : Value
+        Compute on these NVIDIA GPUs, by their numbers, as 0 or 0,1 [default: 0 with --backend cuda]
+    gpu_precision : Value
+        Precision of the scores of regraft positions on NVIDIA GPUs: double, or single, which may
+        lead to another tree; all that a search decides by is in double [default: double]
+    prefix : path
+        Results are also files, PREFIX.mlsearch.*; an interrupted run is resumed by the same call.
+    redo : bool
+        Replace the results of an earlier run with this prefix.
+    progress : bool or callable
+        True for a bar, or a function that is called with each `Moment` of the run.
+
+    Returns
+    -------
+    Result
+    """
+    return call(
+        "converge",
+        [
+            ("--bs-trees", "bs_trees", "source", bs_trees),
+            ("--bs-rule", "bs_rule", "value", bs_rule),
+            ("--trees", "trees", "source", trees),
+            ("--bs-cutoff", "bs_cutoff", "value", bs_cutoff),
+            ("--bs-perms", "bs_perms", "value", bs_perms),
+            ("--tree-format", "tree_format", "value", tree_format),
+            ("--report", "report", "value", report),
+            ("--names", "names", "value", names),
+            ("--seed", "seed", "value", seed),
+            ("--threads", "threads", "value", threads),
+            ("--mem", "mem", "value", mem),
+            ("--simd", "simd", "value", simd),
+            ("--backend", "backend", "value", backend),
+            ("--gpu", "gpu", "value", gpu),
+            ("--gpu-precision", "gpu_precision", "value", gpu_precision),
+        ],
+        prefix,
+        redo,
+        progress,
+    )

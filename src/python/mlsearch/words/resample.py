@@ -1,0 +1,196 @@
+"""The function `resample`, generated from the options of the program."""
+
+from __future__ import annotations
+
+from .._call import Alignment, PathLike, Progress, Source, Value, call
+from .._result import Result
+
+__all__ = ["resample"]
+
+
+def resample(
+    alignment: Alignment,
+    *,
+    model: Value | None = None,
+    auto_criterion: Value | None = None,
+    mixtures: bool = False,
+    partitions: Source | None = None,
+    site_weights: Source | None = None,
+    brlen: Value | None = None,
+    unlinked: bool = False,
+    gamma_median: bool = False,
+    restricted: Value | None = None,
+    data_type: Value | None = None,
+    protein_matrix: Source | None = None,
+    recode: Value | None = None,
+    definitions: Source | None = None,
+    multistate: Value | None = None,
+    asc_corr: Value | None = None,
+    bs_trees: Value | None = None,
+    runs: int | str | None = None,
+    bootstrap_seed: int | str | None = None,
+    rapid_seed: int | str | None = None,
+    sampling: Value | None = None,
+    jackknife: Value | None = None,
+    tree_format: Value | None = None,
+    report: Value | None = None,
+    names: Value | None = None,
+    seed: int | str | None = None,
+    threads: int | str | None = None,
+    mem: Value | None = None,
+    simd: Value | None = None,
+    backend: Value | None = None,
+    gpu: Value | None = None,
+    gpu_precision: Value | None = None,
+    prefix: PathLike | None = None,
+    redo: bool = False,
+    progress: Progress = None,
+) -> Result:
+    """The resampled alignments, for other programs.
+
+    The same as `mlsearch resample`; the guide is what `mlsearch help resample --guide` prints.
+
+    Parameters
+    ----------
+    alignment : Alignment
+        Alignment in PHYLIP, FASTA, NEXUS, Clustal or Stockholm format Gzipped or not; - reads
+        standard input.
+    model : Value
+        GTR+G, HKY+I, LG+F+G, BIN, MK ...; or auto Also GY+F3X4, GTRGAMMA, PROTGAMMALG and others;
+        auto selects one for each partition; a file is read as with -q.
+    auto_criterion : Value
+        Criterion for model selection with auto [default: bic]
+    mixtures : bool
+        Model selection compares profile mixtures of amino acids (C10 to C60), too [default: off]
+    partitions : Source
+        Partition file: RAxML, RAxML-NG, NEXUS charsets [default: one partition]
+    site_weights : Source
+        File of the weights of the columns: whole numbers separated by white space, one for each
+        column; a column of weight 2 counts as two, one of weight 0 is left out [default: all 1]
+    brlen : Value
+        Branch lengths of partitions [default: linked] The same in all partitions, the same up to
+        one factor per partition, or separate for each.
+    unlinked : bool
+        The same as --brlen unlinked
+    gamma_median : bool
+        Use the medians of the +G rate categories instead of their means [default: means]
+    restricted : Value
+        For comparison: off keeps all taxa in every partition; slower, with the same likelihood
+        [default: on]
+    data_type : Value
+        Data type of partitions that name none: DNA, AA, BIN, MULTI, CODON, CODON2 (NCBI genetic
+        code 2) ...; with -m auto, models of this type are compared, but not of codons [default:
+        that of the model; with auto that of the characters]; also -st
+    protein_matrix : Source
+        Amino-acid matrix in the format of PAML or RAxML, used instead of the matrix of the model;
+        also PROTGTR{FILE}
+    recode : Value
+        Recode amino acids as states of multi-state data: dayhoff6, sr4, sr6, kgb6, or groups such
+        as AGPST/C/DENQ/FWY/HKR/ILMV
+    definitions : Source
+        File that defines profiles and models under names, as IQ-TREE reads them: LG+NAME,
+        LG+FMIX{NAME,NAME}
+    multistate : Value
+        Exchange rates of RAxML's multi-state models (MULTI): MK, all equal; GTR, one for each pair
+        of states [default: GTR]
+    asc_corr : Value
+        Ascertainment bias correction of RAxML's ASC_ models: only lewis; the others are written in
+        the model, as +ASC_FELS{sites} or +ASC_STAM{sites/sites/...} [default: lewis]
+    bs_trees : Value
+        Number of replicates, or autoMRE [default: 100] With a rule, replicates are made until there
+        are enough (bootstopping): autoMRE, autoMR or autoFC, tested after every 50 replicates, with
+        the largest number in braces: autoMRE{500} [default: 1000].
+    runs : int | str
+        Number of replicates as in --bs-trees; also -N In a search without --all, -b and -x it is
+        the number of starting trees.
+    bootstrap_seed : int | str
+        Seed of the resampling [default: that of -p] With -# N or --bs-trees N; without a word,
+        replicates alone are made, as in RAxML.
+    rapid_seed : int | str
+        The same as -b: rapid replicates are not available; standard ones are made instead
+    sampling : Value
+        Draw site, gene or genesite [default: site] Sites within partitions; partitions with all
+        their sites; or partitions, then sites within those drawn.
+    jackknife : Value
+        Jackknife: replicates lack this share of the sites of each partition (of the partitions with
+        --sampling gene, of both with genesite) instead of a bootstrap [default: off]
+    tree_format : Value
+        Write trees also as NEXUS (for FigTree) or PhyloXML In files with .nex or .xml at the end of
+        their names, beside those in Newick format.
+    report : Value
+        on or off: the page PREFIX.mlsearch.html [default: on] All results in one file, to be looked
+        at in a browser.
+    names : Value
+        Write results also with the names of RAxML or RAxML-NG RAxML_bestTree.NAME, or
+        PATH.raxml.bestTree, beside NAME.mlsearch.bestTree [default: mlsearch; of a link called
+        raxmlHPC or raxml-ng the names of that program].
+    seed : int | str
+        Seed of all random numbers [default: 12345] The same seed gives the same result.
+    threads : int | str
+        Number of threads, auto or auto{N} As many as are useful, at most N; the result is the same
+        with any number [default: auto].
+    mem : Value
+        Most memory to use, as 500M or 8G Fewer computations at the same time, then CLVs that are
+        computed again when they are needed; the result is the same [default: what is free].
+    simd : Value
+        Instruction set: auto, scalar, avx2 or avx512; the result is the same with any of them
+        [default: auto]
+    backend : Value
+        What computes likelihoods: cpu, cuda (NVIDIA GPUs), or auto, which is cpu; the result is the
+        same with any [default: auto]
+    gpu : Value
+        Compute on these NVIDIA GPUs, by their numbers, as 0 or 0,1 [default: 0 with --backend cuda]
+    gpu_precision : Value
+        Precision of the scores of regraft positions on NVIDIA GPUs: double, or single, which may
+        lead to another tree; all that a search decides by is in double [default: double]
+    prefix : path
+        Results are also files, PREFIX.mlsearch.*; an interrupted run is resumed by the same call.
+    redo : bool
+        Replace the results of an earlier run with this prefix.
+    progress : bool or callable
+        True for a bar, or a function that is called with each `Moment` of the run.
+
+    Returns
+    -------
+    Result
+    """
+    return call(
+        "resample",
+        [
+            ("--msa", "alignment", "alignment", alignment),
+            ("--model", "model", "value", model),
+            ("--auto-criterion", "auto_criterion", "value", auto_criterion),
+            ("--mixtures", "mixtures", "flag", mixtures),
+            ("--partitions", "partitions", "source", partitions),
+            ("--site-weights", "site_weights", "source", site_weights),
+            ("--brlen", "brlen", "value", brlen),
+            ("-M", "unlinked", "flag", unlinked),
+            ("--gamma-median", "gamma_median", "flag", gamma_median),
+            ("--restricted", "restricted", "value", restricted),
+            ("--data-type", "data_type", "value", data_type),
+            ("--protein-matrix", "protein_matrix", "source", protein_matrix),
+            ("--recode", "recode", "value", recode),
+            ("--definitions", "definitions", "source", definitions),
+            ("--multistate", "multistate", "value", multistate),
+            ("--asc-corr", "asc_corr", "value", asc_corr),
+            ("--bs-trees", "bs_trees", "value", bs_trees),
+            ("-#", "runs", "value", runs),
+            ("-b", "bootstrap_seed", "value", bootstrap_seed),
+            ("-x", "rapid_seed", "value", rapid_seed),
+            ("--sampling", "sampling", "value", sampling),
+            ("--jackknife", "jackknife", "value", jackknife),
+            ("--tree-format", "tree_format", "value", tree_format),
+            ("--report", "report", "value", report),
+            ("--names", "names", "value", names),
+            ("--seed", "seed", "value", seed),
+            ("--threads", "threads", "value", threads),
+            ("--mem", "mem", "value", mem),
+            ("--simd", "simd", "value", simd),
+            ("--backend", "backend", "value", backend),
+            ("--gpu", "gpu", "value", gpu),
+            ("--gpu-precision", "gpu_precision", "value", gpu_precision),
+        ],
+        prefix,
+        redo,
+        progress,
+    )

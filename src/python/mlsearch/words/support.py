@@ -1,0 +1,116 @@
+"""The function `support`, generated from the options of the program."""
+
+from __future__ import annotations
+
+from .._call import Alignment, PathLike, Progress, Source, Value, call
+from .._result import Result
+
+__all__ = ["support"]
+
+
+def support(
+    tree: Source,
+    bs_trees: Source | None = None,
+    *,
+    trees: Source | None = None,
+    bs_metric: Value | None = None,
+    tree_format: Value | None = None,
+    report: Value | None = None,
+    names: Value | None = None,
+    outgroup: Value | None = None,
+    root: Value | None = None,
+    seed: int | str | None = None,
+    threads: int | str | None = None,
+    mem: Value | None = None,
+    simd: Value | None = None,
+    backend: Value | None = None,
+    gpu: Value | None = None,
+    gpu_precision: Value | None = None,
+    prefix: PathLike | None = None,
+    redo: bool = False,
+    progress: Progress = None,
+) -> Result:
+    """Support of a tree's branches by other trees.
+
+    The same as `mlsearch support`; the guide is what `mlsearch help support --guide` prints.
+
+    Parameters
+    ----------
+    tree : Source
+        The tree that gets the values
+    bs_trees : Source
+        The trees that are counted
+    trees : Source
+        The same as --bs-trees, as in RAxML's -f b
+    bs_metric : Value
+        Support by replicates: fbp, tbe, ic1, ica fbp: Felsenstein's, the percentage of the
+        replicates that have the branch; tbe: transfer bootstrap expectation, from 0 to 1; ic1 and
+        ica: internode certainty, from -1 to 1; or several: fbp,tbe [default: fbp].
+    tree_format : Value
+        Write trees also as NEXUS (for FigTree) or PhyloXML In files with .nex or .xml at the end of
+        their names, beside those in Newick format.
+    report : Value
+        on or off: the page PREFIX.mlsearch.html [default: on] All results in one file, to be looked
+        at in a browser.
+    names : Value
+        Write results also with the names of RAxML or RAxML-NG RAxML_bestTree.NAME, or
+        PATH.raxml.bestTree, beside NAME.mlsearch.bestTree [default: mlsearch; of a link called
+        raxmlHPC or raxml-ng the names of that program].
+    outgroup : Value
+        Root the trees beside these taxa: A,B Drawing only; the likelihood does not change.
+    root : Value
+        Root the trees at their midpoint In the middle of the longest path between two taxa.
+    seed : int | str
+        Seed of all random numbers [default: 12345] The same seed gives the same result.
+    threads : int | str
+        Number of threads, auto or auto{N} As many as are useful, at most N; the result is the same
+        with any number [default: auto].
+    mem : Value
+        Most memory to use, as 500M or 8G Fewer computations at the same time, then CLVs that are
+        computed again when they are needed; the result is the same [default: what is free].
+    simd : Value
+        Instruction set: auto, scalar, avx2 or avx512; the result is the same with any of them
+        [default: auto]
+    backend : Value
+        What computes likelihoods: cpu, cuda (NVIDIA GPUs), or auto, which is cpu; the result is the
+        same with any [default: auto]
+    gpu : Value
+        Compute on these NVIDIA GPUs, by their numbers, as 0 or 0,1 [default: 0 with --backend cuda]
+    gpu_precision : Value
+        Precision of the scores of regraft positions on NVIDIA GPUs: double, or single, which may
+        lead to another tree; all that a search decides by is in double [default: double]
+    prefix : path
+        Results are also files, PREFIX.mlsearch.*; an interrupted run is resumed by the same call.
+    redo : bool
+        Replace the results of an earlier run with this prefix.
+    progress : bool or callable
+        True for a bar, or a function that is called with each `Moment` of the run.
+
+    Returns
+    -------
+    Result
+    """
+    return call(
+        "support",
+        [
+            ("--tree", "tree", "source", tree),
+            ("--bs-trees", "bs_trees", "source", bs_trees),
+            ("--trees", "trees", "source", trees),
+            ("--bs-metric", "bs_metric", "value", bs_metric),
+            ("--tree-format", "tree_format", "value", tree_format),
+            ("--report", "report", "value", report),
+            ("--names", "names", "value", names),
+            ("--outgroup", "outgroup", "value", outgroup),
+            ("--root", "root", "value", root),
+            ("--seed", "seed", "value", seed),
+            ("--threads", "threads", "value", threads),
+            ("--mem", "mem", "value", mem),
+            ("--simd", "simd", "value", simd),
+            ("--backend", "backend", "value", backend),
+            ("--gpu", "gpu", "value", gpu),
+            ("--gpu-precision", "gpu_precision", "value", gpu_precision),
+        ],
+        prefix,
+        redo,
+        progress,
+    )

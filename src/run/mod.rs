@@ -1,0 +1,14 @@
+//! One run, from its plan to the last file (`execute`), on the terminal or inside another program; and the likelihood of the data of
+//! a run, for programs that compute with it themselves (`opened`).
+
+mod execute;
+mod opened;
+
+pub use execute::{execute, execute_watched};
+pub use opened::Opened;
+
+// For programs that use the library, and for tests of hostile input.
+pub use crate::commands::Analysis;
+pub use crate::dataset::{SiteWeights, parse_distances, parse_site_frequencies};
+pub use crate::output::{MatrixFormat, Moment, OutputKind, Watched};
+pub use crate::runtime::interrupt::listen as listen_to_signals;
