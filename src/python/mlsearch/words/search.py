@@ -198,7 +198,7 @@ def search(
     thorough : bool
         Three to four times the time More starting trees and perturbations.
     spr_radius : int | str
-        Maximum distance over which a pruned subtree is regrafted (branches) [default: 5 to 20,
+        Maximum distance over which a pruned subtree is regrafted (branches) [default: 60 to 80,
         depending on the phase of the search]
     spr_cutoff : Value
         Try a regraft position only if its approximate log-likelihood is at most this far below the
