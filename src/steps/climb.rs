@@ -34,6 +34,11 @@ pub(crate) fn search_all(session: &mut Session, next: Next) -> Result<Vec<Outcom
     session.record.progress.stage_before("search", next);
     let setup = &session.setup;
     let searches = setup.jobs("search", num_searches);
+    let scanning = if num_searches == 1 { setup.companions_of_search().count() } else { 0 };
+    if scanning > 0 {
+        let line = format!("subtrees are scanned side by side on {scanning} evaluators");
+        session.record.progress.detail_about_run(&line);
+    }
     let outcomes = session.record.run_jobs(&searches, |job| {
         let i = job.number;
         let begin = Begin {
@@ -56,6 +61,8 @@ pub(crate) fn search_all(session: &mut Session, next: Next) -> Result<Vec<Outcom
         };
         search_from(setup, &starts[i], begin, num_searches > 1, job)
     })?;
+    let used = &mut session.record.report.run.threads;
+    *used = scanning.max(*used);
     let outcomes: Vec<Outcome> =
         outcomes.into_iter().map(|outcome| outcome.with_models(&session.setup)).collect();
     let histories = outcomes.iter().filter_map(|outcome| outcome.history.as_ref());

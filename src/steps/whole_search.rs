@@ -74,7 +74,7 @@ impl Found {
 fn times_of_search(setup: &Setup) -> f64 {
     let Plan { search, bootstrap, .. } = setup.plan;
     let num_taxa = setup.num_reduced_taxa();
-    let threads = setup.resources.threads() as f64;
+    let threads = setup.resources.threads().max(setup.companions_of_search().count()) as f64;
     let one = sweeps_of_search(search.effort.lower(), num_taxa)
         / sweeps_of_search(search.effort, num_taxa);
     one * bootstrap.replicates as f64 / libm::pow(threads, 1.0 - THREADS_OF_A_SEARCH)
