@@ -58,12 +58,12 @@ def run(code: str, **variables: str) -> str:
 
 
 CALLS = {
-    "search": "mlsearch.search({path!r}, 'GTR+G', threads={threads})",
+    "search": "mlsearch.search({path!r}, 'GTR+G', thorough=True, threads={threads})",
     "evaluate": "mlsearch.evaluate({path!r}, 'GTR+R8', 'pars{{20}}', threads={threads})",
     "sample": "mlsearch.sample({path!r}, 'GTR+FO+G', threads={threads})",
     "bootstrap": "mlsearch.bootstrap({path!r}, 'GTR+G', threads={threads})",
     "select": "mlsearch.select({path!r}, threads={threads})",
-    "genes": "mlsearch.genes({path!r}, 'GTR+G', partitions='GTR+G, a=1-1500\\nGTR+G, b=1501-3000', threads={threads})",
+    "genes": "mlsearch.genes({path!r}, 'GTR+G', partitions='GTR+G, a=1-1500\\nGTR+G, b=1501-3000', thorough=True, threads={threads})",
     "Likelihood.optimize": "mlsearch.Likelihood({path!r}, 'GTR+R8', 'pars{{1}}', threads={threads}).optimize(epsilon=1e-9)",
 }
 
@@ -84,13 +84,13 @@ def test_an_interruption_ends_a_run_within_a_second_and_leaves_no_thread(
 
 @LINUX
 def test_an_interrupted_run_with_a_prefix_is_resumed_to_the_same_files(large: Path, tmp_path: Path) -> None:
-    call = f"mlsearch.search({str(large)!r}, 'GTR+G', fast=True, prefix={str(tmp_path / 'run')!r})"
-    late, left, _ = run(INTERRUPTED.format(call=call, delay=1.5)).split()
+    call = f"mlsearch.search({str(large)!r}, 'GTR+G', prefix={str(tmp_path / 'run')!r})"
+    late, left, _ = run(INTERRUPTED.format(call=call, delay=1.0)).split()
     assert float(late) < 1.0 and left == "0"
     assert (tmp_path / "run.mlsearch.checkpoint").exists()
     assert not (tmp_path / "run.mlsearch.bestTree").exists()
     resumed = run(f"import mlsearch; r = {call}; print('resuming' in r.text_of('log'), r.tree)")
-    whole = run(f"import mlsearch; print(True, mlsearch.search({str(large)!r}, 'GTR+G', fast=True).tree)")
+    whole = run(f"import mlsearch; print(True, mlsearch.search({str(large)!r}, 'GTR+G').tree)")
     assert resumed == whole
 
 

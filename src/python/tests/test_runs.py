@@ -121,8 +121,8 @@ def test_progress_is_told_and_what_it_raises_ends_the_run(large: Path) -> None:
     assert seen[-1].log_likelihood is not None and seen[-1].line
 
 
-def test_a_bar_is_shown_on_standard_error(primates: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    mlsearch.search(primates, "GTR+G", thorough=True, progress=True)
+def test_a_bar_is_shown_on_standard_error(large: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    mlsearch.search(large, "GTR+G", fast=True, progress=True)
     out, err = capfd.readouterr()
     assert out == "" and "%|" in err
 
