@@ -328,6 +328,11 @@ impl Resources {
         }
     }
 
+    /// These, for a single search of the plan, if there is memory for that.
+    pub(crate) fn of_one_search(self, plan: &Plan) -> Self {
+        if self.is_on_gpus() { self } else { self.with_companions(allowed_threads(plan)) }
+    }
+
     /// These, for a search that has so many threads, and parts that can go on side by side. Where a likelihood has
     /// enough work for all threads, they stay inside of it, which takes less memory.
     fn with_companions(self, threads: usize) -> Self {

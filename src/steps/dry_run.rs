@@ -147,7 +147,7 @@ fn require_for_searches(setup: &Setup, used: u64, rows: &mut Rows) -> Result<&'s
     }
     let evaluation = calibration.map(|known| known.evaluation_seconds());
     rows.push(("time of the evaluation of a tree", time(evaluation)));
-    let scanning = setup.companions_of_search().count();
+    let scanning = setup.resources.of_one_search(setup.plan).companions().count();
     let useful = match useful_threads(&loaded.partitions).max(scanning) {
         useful if useful >= available_cores() => format!("all {}", available_cores()),
         useful => useful.to_string(),
@@ -186,7 +186,7 @@ fn describe_memory(
         let most = beside + whole.most_engine_bytes(plan);
         let more = if whole.is_complete() { "about" } else { "more than" };
         let each = most - used - cost.shared_bytes();
-        let side_by_side = setup.companions_of_search().count() as u64 * each;
+        let side_by_side = resources.of_one_search(plan).companions().count() as u64 * each;
         rows.push(("memory", format!("{more} {}", format_bytes(most + side_by_side))));
         if side_by_side > 0 {
             rows.push(("  of which for scans and climbs side by side", format_bytes(side_by_side)));
