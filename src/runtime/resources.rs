@@ -66,11 +66,11 @@ impl Shares {
     }
 }
 
-/// Most evaluators on which subtrees of a search are scanned side by side: in fast rounds one of 20 to 30 subtrees is moved, and what
-/// others have found out is then thrown away.
+/// Most evaluators on which subtrees of a search are scanned side by side: in the first round from a parsimony tree of 181 taxa, about one
+/// of 27 subtrees was moved, and what others have found out is then thrown away.
 const MOST_SIDE_BY_SIDE: usize = 32;
 
-/// The evaluators of a search may take one part of this many of the memory.
+/// The evaluators beside that of a search may take the free memory divided by this.
 const PART_OF_MEMORY: usize = 2;
 
 /// So many times as many threads as there are would be useful inside a likelihood that has enough work for all of them: these are
@@ -336,8 +336,7 @@ impl Resources {
     /// These, for a search that has so many threads, and parts that can go on side by side. Where a likelihood has
     /// enough work for all threads, they stay inside of it, which takes less memory.
     fn with_companions(self, threads: usize) -> Self {
-        let in_memory =
-            self.jobs_in_memory.saturating_sub(1).min(self.jobs_in_memory / PART_OF_MEMORY);
+        let in_memory = self.jobs_in_memory / PART_OF_MEMORY;
         let companions = threads.min(MOST_SIDE_BY_SIDE).min(in_memory);
         if companions < 2 || self.useful_threads > ENOUGH_INSIDE * threads {
             return self;

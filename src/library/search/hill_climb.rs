@@ -133,7 +133,7 @@ pub struct Search<'a> {
     /// Evaluators of the same data, on which the climbs of a wave go on side by side, and scan subtrees side by side.
     pub(super) companions: Vec<Evaluator>,
     /// True if these have the present models and linkage.
-    pub(super) are_companions_ready: bool,
+    are_companions_ready: bool,
     /// A thread for each of them, while they scan subtrees.
     pub(super) pool: Option<Pool>,
 }

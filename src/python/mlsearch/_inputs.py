@@ -90,6 +90,9 @@ class Inputs:
             if not taxon or len(taxon.split()) != 1 or taxon.strip() != taxon:
                 message = "names of taxa have no white space and are not empty: expected another name"
                 self._faults.append(Fault(message, file=name, name=taxon))
+            if ">" in sequence:
+                # It would begin another taxon.
+                self._faults.append(Fault("'>' in a sequence: expected the characters of one taxon", file=name, name=taxon))
             rows.append(f">{taxon}\n{sequence}\n")
         return self._write(name, "".join(rows), has_lines=False)
 

@@ -174,3 +174,11 @@ def test_words_and_arguments_that_do_not_exist_are_refused(primates: Path) -> No
         mlsearch.search(primates, modell="JC")  # type: ignore[call-arg]
     with pytest.raises(mlsearch.MlsearchError, match="'`brlen` <HOW>' .*linked, scaled, unlinked"):
         mlsearch.search(primates, "JC", brlen="sometimes")
+
+
+def test_a_sequence_that_would_begin_another_taxon_is_refused() -> None:
+    rows = {"a": "ACGT", "b": "ACGA\n>x\nACGT", "c": "ACCA", "d": "ACTA"}
+    with pytest.raises(mlsearch.MlsearchError) as refused:
+        mlsearch.search(rows, "JC")
+    assert refused.value.state == "refused"
+    assert [fault.name for fault in refused.value.faults] == ["b"]
