@@ -88,16 +88,3 @@ pub fn block_lens(num_patterns: usize) -> Vec<usize> {
         .map(|first| (num_patterns - first).min(BLOCK).next_multiple_of(LANES))
         .collect()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn blocks_cover_all_patterns_in_whole_lanes() {
-        assert_eq!(block_lens(0), Vec::<usize>::new());
-        assert_eq!(block_lens(1), [8]);
-        assert_eq!(block_lens(128), [128]);
-        assert_eq!(block_lens(300), [128, 128, 48]);
-    }
-}
