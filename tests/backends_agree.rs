@@ -310,6 +310,14 @@ fn linkages_of(num_taxa: usize) -> &'static [BrlenLinkage] {
     if is_deep(num_taxa) { &LINKAGES[..1] } else { &LINKAGES }
 }
 
+/// Bytes for CLVs of a deep tree with which some are forgotten. With fewer, each is made from hundreds of others.
+const DEEP_CLV_BYTES: u64 = 100_000;
+
+/// Bytes for CLVs when there should be as few as this.
+fn few_clv_bytes(num_taxa: usize, bytes: u64) -> u64 {
+    if is_deep(num_taxa) { bytes.max(DEEP_CLV_BYTES) } else { bytes }
+}
+
 /// Compares what two engines have found.
 fn assert_same_bits(got: &[(String, f64)], want: &[(String, f64)], case: &str) {
     assert_eq!(got.len(), want.len(), "{case}");
@@ -365,12 +373,8 @@ fn clvs_that_are_forgotten_and_computed_again_have_the_same_bits() {
         for &linkage in linkages_of(*num_taxa) {
             let want = everything(&case, linkage, &made(options(None, None, 1))).0;
             for (clv_bytes, threads) in [(1, 1), (20_000, 3), (200_000, 1)] {
-                // In a deep tree, a CLV is made from hundreds of others each time.
-                if is_deep(*num_taxa) && clv_bytes == 1 {
-                    continue;
-                }
-                let limited =
-                    EngineOptions { clv_bytes: Some(clv_bytes), ..options(None, None, threads) };
+                let clv_bytes = Some(few_clv_bytes(*num_taxa, clv_bytes));
+                let limited = EngineOptions { clv_bytes, ..options(None, None, threads) };
                 let got = everything(&case, linkage, &made(limited)).0;
                 assert_same_bits(&got, &want, &format!("{name}, {linkage:?}, {limited:?}"));
             }
@@ -401,7 +405,8 @@ fn gpus_give_the_bits_of_the_processor() {
         let case = case(name, *num_taxa, shapes);
         for &linkage in linkages_of(*num_taxa) {
             let want = everything(&case, linkage, &made(options(None, None, 1))).0;
-            let got = everything(&case, linkage, &made(on_gpus)).0;
+            let clv_bytes = on_gpus.clv_bytes.map(|bytes| few_clv_bytes(*num_taxa, bytes));
+            let got = everything(&case, linkage, &made(EngineOptions { clv_bytes, ..on_gpus })).0;
             assert_same_bits(&got, &want, &format!("{name}, {linkage:?}, GPUs"));
             println!("{name}, {linkage:?}: {} numbers have the same bits", got.len());
         }
@@ -439,7 +444,10 @@ fn scores_in_single_precision_are_close_and_nothing_else_changes() {
             if linkage == BrlenLinkage::Unlinked && case.partitions.len() == 1 {
                 continue;
             }
-            let [want, got] = [options(None, None, 1), single].map(|options| {
+            let clv_bytes =
+                single.clv_bytes.map(|bytes| few_clv_bytes(case.tree.num_tips(), bytes));
+            let on_gpus = EngineOptions { clv_bytes, ..single };
+            let [want, got] = [options(None, None, 1), on_gpus].map(|options| {
                 let mut found = Found::default();
                 regrafts(&mut case.evaluator(linkage, &made(options)), &mut found);
                 found.0

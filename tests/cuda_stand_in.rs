@@ -57,7 +57,7 @@ fn stand_in() -> Option<&'static Path> {
     static FOLDER: OnceLock<Option<PathBuf>> = OnceLock::new();
     let make = || {
         let compiler = compiler()?;
-        let folder = make_stand_in(compiler, "cuda_stand_in", "fibers.cpp", &["-O2"]);
+        let folder = make_stand_in(compiler, "cuda_stand_in", "fibers.cpp", &["-O3"]);
         Some(folder.unwrap_or_else(|complaint| panic!("{complaint}")))
     };
     FOLDER.get_or_init(make).as_deref()
@@ -84,10 +84,9 @@ fn make_stand_in(
     let mut command = Command::new(compiler);
     command.args(["-std=c++17", "-ffp-contract=off", "-fPIC", "-shared", "-o"]).arg(&new);
     command.args(options);
+    // Most important, fused multiplication and addition as one instruction.
     #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("fma") {
-        command.arg("-mfma");
-    }
+    command.arg("-march=native");
     let sources = ["driver.cpp", threads].map(|name| repository("cuda/emulator").join(name));
     let output = command.args(sources).output().expect("the compiler can be started");
     if !output.status.success() {

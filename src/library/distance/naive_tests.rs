@@ -176,7 +176,7 @@ proptest! {
     #[test]
     fn distances_of_nucleotides_are_those_of_the_definition(
         seed in 0_u64..1_000_000,
-        sites in 1_usize..900,
+        sites in 1_usize..450,
         change in 0.0..0.6,
         unclear in prop::sample::select(vec![0.0, 0.02, 0.5]),
         model in prop::sample::select(vec![
