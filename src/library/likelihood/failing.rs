@@ -1,4 +1,5 @@
-//! An engine for tests of failure: it delegates to the CPU engine and fails after a given number of calls.
+//! An engine for tests of failure: it delegates to the CPU engine and fails after a given number of calls, or panics if the
+//! environment has `MLSEARCH_TEST_PANIC`.
 
 use super::engine::{
     Capabilities, EdgeJob, Engine, EngineError, EngineOptions, Entry, InsertionProgram,
@@ -30,6 +31,7 @@ struct Failing {
 impl Failing {
     fn engine(&mut self) -> Result<&mut dyn Engine> {
         let Some(left) = self.calls_left.checked_sub(1) else {
+            assert!(std::env::var_os("MLSEARCH_TEST_PANIC").is_none(), "the failing engine panics");
             return Err(EngineError::Lost {
                 engine: NAME,
                 reason: "it was pulled out".to_string(),

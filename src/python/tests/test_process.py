@@ -218,3 +218,25 @@ def test_results_have_the_bytes_of_the_command_line(primates: Path, tmp_path: Pa
     result = mlsearch.search(primates, "GTR+G", all=True, bs_trees=10)
     for kind in ["bestTree", "bestModel", "mlTrees", "bootstraps", "support"]:
         assert result.files[kind] == (tmp_path / f"a.mlsearch.{kind}").read_bytes(), kind
+
+
+#: An engine that panics, which only `.ci/run` compiles; afterwards the same process computes. Says how the first run ended, and both results after it.
+PANICS = """
+import mlsearch
+
+data = {"a": "ACGTACGT", "b": "ACGTACGA", "c": "ACGAACGA", "d": "ACCAACGA"}
+before = mlsearch.evaluate(data, "JC", tree="pars{1}").log_likelihood
+try:
+    mlsearch.evaluate(data, "JC", tree="pars{1}", backend="failing")
+except mlsearch.MlsearchError as error:
+    print(error.state, str(error).replace("\\n", " "), sep=": ")
+print(mlsearch.evaluate(data, "JC", tree="pars{1}").log_likelihood == before)
+"""
+
+
+def test_a_panic_is_an_exception_and_the_process_goes_on() -> None:
+    said, goes_on = run(PANICS, MLSEARCH_TEST_PANIC="1").splitlines()
+    if said.startswith("refused"):
+        pytest.skip("the package has no engine that panics")
+    assert said.startswith("failed: this is an error of mlsearch; please report it: the failing engine panics"), said
+    assert goes_on == "True"
