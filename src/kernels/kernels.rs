@@ -147,7 +147,8 @@ macro_rules! for_each_kernel {
                 out: &mut [f64],
             ) -> u32;
 
-            /// Likelihood and its first and second derivative of each pattern of a block, as three columns.
+            /// Likelihood and its first and second derivative of each pattern of a block, as a sumtable
+            /// with rows of these three.
             derivatives_of_pattern::values_of_patterns(
                 num_patterns: usize,
                 eigenvals: &[f64],

@@ -2,7 +2,7 @@
 //!
 //! * A **block** is 128 consecutive patterns of one partition; the last block of a partition holds
 //!   the remaining patterns, rounded up to a multiple of 8 with patterns of weight 0.
-//! * A CLV block is `[pattern][rate][state]`, a sumtable block is `[rate][state][pattern]`.
+//! * A CLV block is `[pattern][rate][state]`, a sumtable block is `[pattern / 8][rate][state][pattern % 8]`.
 //! * A P-matrix is `[rate][column][row]`: column-wise, so that a product with a CLV is a sum of
 //!   columns. A tip table is `[code][rate][state]`: each code has a row with the shape of a CLV row.
 

@@ -17,7 +17,9 @@
 //! Tricks:
 //!
 //! 1. The sumtable is computed once per edge; each trial length then costs three sums of products.
-//! 2. Patterns are contiguous in it, so that `derivatives` works on registers of patterns.
+//! 2. It consists of registers of eight patterns, for which `derivatives` computes. The registers of these patterns are
+//!    contiguous, since long rows come from memory: in columns of all patterns of a block, far from each other, each
+//!    number arrived late (LG+C20+G4: the sumtable took 2.4 times as long, its derivatives twice).
 //! 3. For four states, the products are first stored as rows, by rate, and then transposed rate by rate, so that
 //!    all loops consist of whole registers. The caller lends the buffer: filling a new one with zeros took a
 //!    twelfth of the time of the kernel.
@@ -40,8 +42,7 @@ use crate::scaling::{LN_FACTOR, NEGLIGIBLE, factor};
 /// Buffer of `update_sumtable` for products of four states, `[rate of a vector][pattern]` (trick 3).
 pub type RateRows = [[[f64; 4]; BLOCK]; 4];
 
-/// Fills one sumtable block (trick 1), `[rate][eigen][pattern]` with stride [`BLOCK`] (trick 2), and its
-/// scaler counts.
+/// Fills one sumtable block (trick 1), `[pattern / 8][rate][eigen][pattern % 8]` (trick 2), and its scaler counts.
 /// The ends' matrices are the model's `sumtable_left` and `sumtable_right` (or their tip tables).
 /// `rows` is a buffer, see [`RateRows`].
 #[inline(always)]
@@ -58,15 +59,20 @@ pub fn update_sumtable<const S: usize, const W: usize>(
     let scalers = [ends[0].scaler(), ends[1].scaler()];
     let scalers = ProductScalers::new(dims, num_patterns, &scalers, out_scaler, &mut []);
     if dims.rate_scalers {
-        weigh_rates::<S>(num_patterns, &scalers, out);
+        weigh_rates::<S>(dims, num_patterns, &scalers, out);
     }
     undo_scaling_of_invariant(dims, num_patterns, invariant, out, out_scaler);
 }
 
 /// Multiplies the sumtable by the weights of the rates, which are 1 if they have equal scaler counts.
 #[inline(always)]
-fn weigh_rates<const S: usize>(num_patterns: usize, scalers: &ProductScalers, out: &mut [f64]) {
-    for (rate, columns) in out.chunks_exact_mut(S * BLOCK).enumerate() {
+fn weigh_rates<const S: usize>(
+    dims: Dims,
+    num_patterns: usize,
+    scalers: &ProductScalers,
+    out: &mut [f64],
+) {
+    for rate in 0..dims.num_rates {
         let (mut weights, mut limits) = ([1.0; BLOCK], [0.0; BLOCK]);
         scalers.fill_weights(rate, &mut weights[..num_patterns]);
         let mut num_below_one = 0;
@@ -77,12 +83,17 @@ fn weigh_rates<const S: usize>(num_patterns: usize, scalers: &ProductScalers, ou
         if num_below_one == 0 {
             continue;
         }
-        for column in columns.chunks_exact_mut(BLOCK) {
-            for ((x, weight), limit) in column[..num_patterns].iter_mut().zip(&weights).zip(&limits)
-            {
-                // Trick 6.
-                let kept = if x.abs() < *limit { 0.0 } else { *x };
-                *x = kept * weight;
+        let patterns = out.chunks_exact_mut(LANES * dims.row());
+        for (at, eight) in (0..num_patterns).step_by(LANES).zip(patterns) {
+            let weights = lanes_at::<LANES, _>(&weights, at);
+            let limits = lanes_at::<LANES, _>(&limits, at);
+            let registers: &mut [Lanes] = eight.as_chunks_mut().0;
+            for register in &mut registers[rate * S..(rate + 1) * S] {
+                for i in 0..LANES {
+                    // Trick 6.
+                    let kept = if register[i].abs() < limits[i] { 0.0 } else { register[i] };
+                    register[i] = kept * weights[i];
+                }
             }
         }
     }
@@ -108,8 +119,9 @@ fn undo_scaling_of_invariant(
     for (pattern, (count, invariant)) in counts.iter_mut().zip(invariant).enumerate() {
         if *count > 0 && *invariant > 0.0 {
             let f = factor(*count);
-            for k in 0..dims.row() {
-                out[k * BLOCK + pattern] *= f;
+            let registers: &mut [Lanes] = out.as_chunks_mut().0;
+            for register in &mut registers[pattern / LANES * dims.row()..][..dims.row()] {
+                register[pattern % LANES] *= f;
             }
             *count = 0;
         }
@@ -144,17 +156,18 @@ fn sumtable_of_operands<const W: usize, const V: usize, const T: usize>(
     b: impl Operand<V>,
     out: &mut [f64],
 ) {
-    // Eight patterns at a time, so that whole cache lines are written.
+    let row = stride * V;
+    let out: &mut [Lanes] = out.as_chunks_mut().0;
     for_each_tile!(
-        V, 2 * T, stride, num_patterns, |at, start| (at_a = a.at_rates(at), at_b = b.at_rates(at)) {
-            let columns = &mut out[at * V * BLOCK..][..V * BLOCK];
-            for first in [start, start + T] {
-                let x = a.tile::<W, T>(&at_a, first, [stride, at]);
-                let y = b.tile::<W, T>(&at_b, first, [stride, at]);
-                for k in 0..V {
-                    for t in 0..T {
-                        columns[k * BLOCK + first + t] = x[t][k] * y[t][k];
-                    }
+        V, T, stride, num_patterns, |at, first| (at_a = a.at_rates(at), at_b = b.at_rates(at)) {
+            let x = a.tile::<W, T>(&at_a, first, [stride, at]);
+            let y = b.tile::<W, T>(&at_b, first, [stride, at]);
+            let registers = &mut out[first / LANES * row + at * V..][..V];
+            let lane = first % LANES;
+            for (k, register) in registers.iter_mut().enumerate() {
+                let part = &mut register[lane..lane + T];
+                for t in 0..T {
+                    part[t] = x[t][k] * y[t][k];
                 }
             }
         }
@@ -189,27 +202,24 @@ fn sumtable_of_operands_4<const W: usize, const V: usize, const T: usize>(
             end_tile();
             first += T;
         }
-        let columns = out[at * V * BLOCK..][..V * BLOCK].chunks_exact_mut(4 * BLOCK);
-        for (rows, columns) in rows.iter().zip(columns) {
-            transpose(&rows[..num_patterns], columns);
+        for (rate, rows) in rows.iter().take(V / 4).enumerate() {
+            transpose(&rows[..num_patterns], stride * V, at * V + 4 * rate, out);
         }
     }
 }
 
-/// Transposes rows of four numbers into four columns of stride [`BLOCK`] (trick 3).
+/// Transposes rows of four numbers into four registers for each eight patterns, from number `first` of their `row` on
+/// (trick 3).
 #[inline(always)]
-fn transpose(rows: &[[f64; 4]], columns: &mut [f64]) {
-    let (first, rest) = columns.split_at_mut(BLOCK);
-    let (second, rest) = rest.split_at_mut(BLOCK);
-    let (third, fourth) = rest.split_at_mut(BLOCK);
-    let n = rows.len();
-    let (first, second) = (&mut first[..n], &mut second[..n]);
-    let (third, fourth) = (&mut third[..n], &mut fourth[..n]);
-    for (i, row) in rows.iter().enumerate() {
-        first[i] = row[0];
-        second[i] = row[1];
-        third[i] = row[2];
-        fourth[i] = row[3];
+fn transpose(rows: &[[f64; 4]], row: usize, first: usize, out: &mut [f64]) {
+    let patterns = out.chunks_exact_mut(LANES * row);
+    for (eight, out) in rows.as_chunks::<LANES>().0.iter().zip(patterns) {
+        let registers: &mut [Lanes] = out.as_chunks_mut().0;
+        for (k, register) in registers[first..first + 4].iter_mut().enumerate() {
+            for i in 0..LANES {
+                register[i] = eight[i][k];
+            }
+        }
     }
 }
 
@@ -256,12 +266,17 @@ fn add_derivatives<const N: usize>(
 ) {
     let mut l = *lanes_at::<N, _>(data.invariant, at);
     let (mut l1, mut l2) = ([0.0; N], [0.0; N]);
-    for (column, [f0, f1, f2]) in sumtable.chunks_exact(BLOCK).zip(factors) {
-        let s = lanes_at::<N, _>(column, at);
-        for i in 0..N {
-            l[i] = s[i].mul_add(*f0, l[i]);
-            l1[i] = s[i].mul_add(*f1, l1[i]);
-            l2[i] = s[i].mul_add(*f2, l2[i]);
+    let row = factors.len();
+    let registers: &[Lanes] = &sumtable.as_chunks().0[at / LANES * row..(at + N) / LANES * row];
+    for (k, [f0, f1, f2]) in factors.iter().enumerate() {
+        for eight in 0..N / LANES {
+            let s = &registers[eight * row + k];
+            for i in 0..LANES {
+                let at = eight * LANES + i;
+                l[at] = s[i].mul_add(*f0, l[at]);
+                l1[at] = s[i].mul_add(*f1, l1[at]);
+                l2[at] = s[i].mul_add(*f2, l2[at]);
+            }
         }
     }
     let logs = ln(&l);

@@ -24,7 +24,7 @@ const MAX_ITERATIONS: usize = 25;
 
 /// A known optimum is recognised where the Hessian there predicts a log-likelihood that is lower by at most so much
 /// (log units), and the difference from that of the optimum is the predicted one, with the relative error
-/// [`AS_PREDICTED`].
+/// [`AS_PREDICTED`]. A single parameter whose likelihood is the predicted one is on the same peak at any distance.
 const NEAR: f64 = 30.0;
 const AS_PREDICTED: f64 = 0.3;
 
@@ -364,7 +364,7 @@ impl Climb {
                 predicted += 0.5 * hessian[i * dims + j] * (x[i] - place[i]) * (x[j] - place[j]);
             }
         }
-        if predicted < NEAR && ((f - value) / predicted - 1.0).abs() < AS_PREDICTED {
+        if (predicted < NEAR || dims == 1) && ((f - value) / predicted - 1.0).abs() < AS_PREDICTED {
             self.minimiser.stop();
         }
     }

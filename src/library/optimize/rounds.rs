@@ -112,7 +112,9 @@ impl Rounds {
         let enough = !to_the_end || !is_slow || linkage.has_own_lengths() || linkage.has_scalers();
         self.gain_before = gain;
         let mut is_over = gain < options.lnl_epsilon && enough;
-        if is_over && std::mem::take(&mut self.to_check) {
+        // One parameter has no direction that a minimiser may overlook.
+        let may_stall = models.iter().any(|model| model.free_parameters().len() > 1);
+        if is_over && std::mem::take(&mut self.to_check) && may_stall {
             // What was learnt may be wrong, so that minimisers stall: the last rounds begin without it.
             *learnt = Learnt::default();
             is_over = false;

@@ -289,6 +289,5 @@ fn start_job(
         children: operation.children.map(|child| resolve(child, slots)),
         ..operation
     });
-    unit.update_partials(with, operations, scratch)?;
-    unit.update_sumtable(with, job.ends.map(|end| resolve(end, slots)), scratch)
+    unit.update_edge(with, operations, job.ends.map(|end| resolve(end, slots)), scratch)
 }

@@ -3,6 +3,7 @@
 mod arena;
 mod clvs;
 mod derivatives;
+mod edge;
 mod engine;
 mod insertion;
 mod limit;

@@ -10,7 +10,7 @@ use super::pmatrices::Pmatrices;
 use super::repeats::{Child, Counter};
 use crate::alphabet::Code;
 use crate::likelihood::engine::ascertainment::Correction;
-use crate::likelihood::engine::constant_patterns::{derivative_sums, likelihood_sum};
+use crate::likelihood::engine::constant_patterns::likelihood_sum;
 use crate::likelihood::engine::layout::{BLOCK, Dims, block_lens, num_allocated_clvs};
 use crate::likelihood::engine::states::{InvariantParts, invariant_part};
 use crate::likelihood::engine::{Clv, EdgeJob, Operation, PartitionData, Result};
@@ -22,7 +22,7 @@ use std::ops::Range;
 
 /// Blocks per strip: 16 DNA blocks with 4 rate categories take 256 KiB for a CLV with a row per pattern, and most
 /// CLVs have far fewer.
-const STRIP: usize = 16;
+pub(super) const STRIP: usize = 16;
 
 /// Position of a block within its unit.
 #[derive(Debug, Clone, Copy)]
@@ -35,7 +35,7 @@ pub(super) struct Block {
     pub(super) offset: usize,
     /// For the block of constant patterns, the correction that is a function of the sum of their likelihoods, if
     /// it is one of these.
-    correction: Option<Correction>,
+    pub(super) correction: Option<Correction>,
 }
 
 /// Data, CLVs and sums of some blocks of one partition.
@@ -59,9 +59,9 @@ pub struct Unit {
     pub(super) invariant: InvariantParts,
     /// Stored CLVs by slot, then places of temporaries.
     pub(super) clvs: Clvs,
-    /// `[block][rate][eigen][pattern]`, stride `BLOCK`; allocated when first needed.
-    sumtable: Arena,
-    sumtable_scalers: Vec<[u32; BLOCK]>,
+    /// `[block]` of a sumtable each, with space for `BLOCK` patterns; allocated when first needed.
+    pub(super) sumtable: Arena,
+    pub(super) sumtable_scalers: Vec<[u32; BLOCK]>,
     /// Per block: sums of the last computation.
     pub sums: Vec<[f64; 3]>,
     /// `[score][block]` of each of the last insertion programs of the partition.
@@ -75,6 +75,8 @@ pub struct Unit {
 pub struct Scratch {
     pub(super) pmatrices: Pmatrices,
     pub(super) table: [Vec<f64>; 2],
+    /// Number of the model, and the branch length, of each of these tip tables.
+    table_keys: [(u64, u64); 2],
     /// Of the two ends of an edge.
     pub(super) tables: [ClassTable; 2],
     counter: Counter,
@@ -82,8 +84,8 @@ pub struct Scratch {
     pub(super) clvs: Vec<f64>,
     pub(super) scalers: Vec<u32>,
     pub(super) likelihoods: BlockLikelihoods,
-    rate_rows: Box<RateRows>,
-    factors: Vec<[f64; 3]>,
+    pub(super) rate_rows: Box<RateRows>,
+    pub(super) factors: Vec<[f64; 3]>,
 }
 
 /// A CLV with classes at an end of an edge.
@@ -234,7 +236,7 @@ impl Unit {
         codes_of(&self.tip_codes, self.num_tips, block, tip)
     }
 
-    fn data(&self, block: Block) -> PatternData<'_> {
+    pub(super) fn data(&self, block: Block) -> PatternData<'_> {
         let range = block.offset..block.offset + block.len;
         PatternData {
             weights: &self.weights[range.clone()],
@@ -297,26 +299,36 @@ impl Unit {
         operations: impl Iterator<Item = Operation> + Clone,
         scratch: &mut Scratch,
     ) -> Result<()> {
-        for first in (0..self.blocks.len()).step_by(STRIP) {
-            let strip = first..self.blocks.len().min(first + STRIP);
-            for operation in operations.clone() {
-                let prepare = |scratch: &mut Scratch| {
-                    for i in 0..2 {
-                        scratch.prepare(with, i, operation.children[i], operation.brlens[i]);
-                    }
-                };
-                prepare(scratch);
-                for i in strip.clone() {
-                    let block = self.blocks[i];
-                    if self.provide(with, block, operation.children, scratch)? {
-                        prepare(scratch);
-                    }
-                    self.update_block(with, block, &operation, scratch)?;
+        for strip in strips(self.blocks.len(), STRIP) {
+            self.update_strip(with, strip, operations.clone(), scratch)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn update_strip(
+        &mut self,
+        with: PartitionKernels,
+        strip: Range<usize>,
+        operations: impl Iterator<Item = Operation>,
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        for operation in operations {
+            let prepare = |scratch: &mut Scratch| {
+                for i in 0..2 {
+                    scratch.prepare(with, i, operation.children[i], operation.brlens[i]);
                 }
-                if let Some(slot) = operation.parent.slot() {
-                    let forgetting = self.clvs.forgetting();
-                    forgetting.into_iter().for_each(|all| all.note_recipe(slot, operation));
+            };
+            prepare(scratch);
+            for i in strip.clone() {
+                let block = self.blocks[i];
+                if self.provide(with, block, operation.children, scratch)? {
+                    prepare(scratch);
                 }
+                self.update_block(with, block, &operation, scratch)?;
+            }
+            if let Some(slot) = operation.parent.slot() {
+                let forgetting = self.clvs.forgetting();
+                forgetting.into_iter().for_each(|all| all.note_recipe(slot, operation));
             }
         }
         Ok(())
@@ -411,73 +423,6 @@ impl Unit {
         correction.map_or(0.0, |correction| correction.of_site(self.sums[self.sums.len() - 1][0]))
     }
 
-    /// Computes the sumtable of an edge.
-    ///
-    /// # Errors
-    /// There is not enough memory.
-    pub fn update_sumtable(
-        &mut self,
-        with: PartitionKernels,
-        ends: [Clv; 2],
-        scratch: &mut Scratch,
-    ) -> Result<()> {
-        let size = self.dims.row() * BLOCK;
-        if self.sumtable_scalers.is_empty() {
-            self.sumtable = Arena::new(size * self.blocks.len(), "sumtables")?;
-            self.sumtable_scalers = vec![[0; BLOCK]; self.blocks.len()];
-        }
-        let mut sumtable = std::mem::take(&mut self.sumtable);
-        let mut scalers = std::mem::take(&mut self.sumtable_scalers);
-        let model = with.model;
-        let branches = [
-            Branch { pmatrix: Some(&model.sumtable_left), table: &model.sumtable_left_tip },
-            Branch { pmatrix: Some(&model.sumtable_right), table: &model.sumtable_right_tip },
-        ];
-        for (i, (out, scaler)) in
-            sumtable.as_mut_slice().chunks_exact_mut(size).zip(&mut scalers).enumerate()
-        {
-            let block = self.blocks[i];
-            self.provide(with, block, ends, scratch)?;
-            let [left, right] = &mut scratch.tables;
-            let ends = [
-                self.end(with, block, ends[0], branches[0], left, None),
-                self.end(with, block, ends[1], branches[1], right, None),
-            ];
-            let invariant = self.data(block).invariant;
-            let rows = &mut scratch.rate_rows;
-            with.kernels.update_sumtable(model, block.len, invariant, ends, rows, (out, scaler));
-        }
-        self.sumtable = sumtable;
-        self.sumtable_scalers = scalers;
-        Ok(())
-    }
-
-    /// Computes log-likelihood and derivatives at length `t` of the sumtable's edge; sums per block go to
-    /// `sums`.
-    pub fn derivatives(
-        &mut self,
-        PartitionKernels { kernels, model }: PartitionKernels,
-        t: f64,
-        scratch: &mut Scratch,
-    ) {
-        let row = self.dims.row();
-        scratch.factors.resize(row, [0.0; 3]);
-        kernels.update_derivative_factors(model, t, &mut scratch.factors);
-        for i in 0..self.blocks.len() {
-            let block = self.blocks[i];
-            let data = self.data(block);
-            let sumtable = &self.sumtable.as_slice()[i * row * BLOCK..(i + 1) * row * BLOCK];
-            let (scaler, factors) = (&self.sumtable_scalers[i], &scratch.factors);
-            self.sums[i] = match block.correction {
-                None => kernels.derivatives(block.len, data, sumtable, scaler, factors),
-                Some(correction) => {
-                    let (sums, count) = derivative_sums(data.weights, sumtable, scaler, factors);
-                    correction.of_sum(sums, count)
-                }
-            };
-        }
-    }
-
     /// A copy of one CLV and its scaler counts, of all patterns of all blocks, for tests.
     ///
     /// # Errors
@@ -535,6 +480,11 @@ impl Unit {
     }
 }
 
+/// So many blocks in strips of this length.
+pub(super) fn strips(num_blocks: usize, len: usize) -> impl Iterator<Item = Range<usize>> {
+    (0..num_blocks).step_by(len).map(move |first| first..num_blocks.min(first + len))
+}
+
 /// The codes of a tip in a block.
 fn codes_of(tip_codes: &[Code], num_tips: usize, block: Block, tip: u32) -> &[Code] {
     let at = block.offset * num_tips + tip as usize * block.len;
@@ -554,6 +504,7 @@ impl Scratch {
             tables: [table()?, table()?],
             pmatrices: Pmatrices::new(),
             table: Default::default(),
+            table_keys: Default::default(),
             counter: Counter::default(),
             clvs: Vec::new(),
             scalers: Vec::new(),
@@ -568,6 +519,10 @@ impl Scratch {
         self.pmatrices.prepare(with, i, brlen);
         if matches!(clv, Clv::Tip(_)) {
             let PartitionKernels { kernels, model } = with;
+            let key = (model.serial, brlen.to_bits());
+            if std::mem::replace(&mut self.table_keys[i], key) == key {
+                return;
+            }
             self.table[i].resize(model.dims.tip_table(), 0.0);
             kernels.update_tip_table(model, self.pmatrices.of_end(i), &mut self.table[i]);
         }
