@@ -24,9 +24,11 @@ const MAX_ITERATIONS: usize = 25;
 
 /// A known optimum is recognised where the Hessian there predicts a log-likelihood that is lower by at most so much
 /// (log units), and the difference from that of the optimum is the predicted one, with the relative error
-/// [`AS_PREDICTED`]. A single parameter whose likelihood is the predicted one is on the same peak at any distance.
+/// [`AS_PREDICTED`]. A single parameter is on the same peak at any distance if the difference is about the predicted one:
+/// from a large alpha, it is half of that.
 const NEAR: f64 = 30.0;
 const AS_PREDICTED: f64 = 0.3;
+const AS_PREDICTED_OF_ONE: f64 = 0.6;
 
 /// Change of a parameter's coordinate after which the curvature is measured anew: that of the logarithm of a small
 /// rate is proportional to the rate.
@@ -364,7 +366,11 @@ impl Climb {
                 predicted += 0.5 * hessian[i * dims + j] * (x[i] - place[i]) * (x[j] - place[j]);
             }
         }
-        if (predicted < NEAR || dims == 1) && ((f - value) / predicted - 1.0).abs() < AS_PREDICTED {
+        let (near, most) = match dims {
+            1 => (f64::INFINITY, AS_PREDICTED_OF_ONE),
+            _ => (NEAR, AS_PREDICTED),
+        };
+        if predicted < near && ((f - value) / predicted - 1.0).abs() < most {
             self.minimiser.stop();
         }
     }
