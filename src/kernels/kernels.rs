@@ -147,8 +147,7 @@ macro_rules! for_each_kernel {
                 out: &mut [f64],
             ) -> u32;
 
-            /// Likelihood and its first and second derivative of each pattern of a block, as a sumtable
-            /// with rows of these three.
+            /// Likelihood and its first and second derivative of each pattern of a block, as three columns.
             derivatives_of_pattern::values_of_patterns(
                 num_patterns: usize,
                 eigenvals: &[f64],

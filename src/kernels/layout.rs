@@ -2,7 +2,8 @@
 //!
 //! * A **block** is 128 consecutive patterns of one partition; the last block of a partition holds
 //!   the remaining patterns, rounded up to a multiple of 8 with patterns of weight 0.
-//! * A CLV block is `[pattern][rate][state]`, a sumtable block is `[pattern / 8][rate][state][pattern % 8]`.
+//! * A CLV block is `[pattern][rate][state]`, a sumtable block is `[pattern / g][rate][state][pattern % g]`, with
+//!   g from [`sumtable_group`].
 //! * A P-matrix is `[rate][column][row]`: column-wise, so that a product with a CLV is a sum of
 //!   columns. A tip table is `[code][rate][state]`: each code has a row with the shape of a CLV row.
 
@@ -13,6 +14,14 @@ pub const BLOCK: usize = 128;
 
 /// Number of partial sums in a sum over patterns: pattern i is added to partial sum i modulo 8.
 pub const LANES: usize = 8;
+
+/// Longest row of a sumtable whose groups are whole blocks.
+const SHORT_ROW: usize = 64;
+
+/// Number of patterns of a group of a sumtable with rows of this length: the numbers of a group are contiguous.
+pub const fn sumtable_group(row: usize) -> usize {
+    if row <= SHORT_ROW { BLOCK } else { LANES }
+}
 
 /// Maximum number of a partition's temporaries that a trial needs at the same time: the combination of two arms,
 /// and two CLVs on the path to the candidate edge.

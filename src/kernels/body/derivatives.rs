@@ -17,9 +17,9 @@
 //! Tricks:
 //!
 //! 1. The sumtable is computed once per edge; each trial length then costs three sums of products.
-//! 2. It consists of registers of eight patterns, for which `derivatives` computes. The registers of these patterns are
-//!    contiguous, since long rows come from memory: in columns of all patterns of a block, far from each other, each
-//!    number arrived late (LG+C20+G4: the sumtable took 2.4 times as long, its derivatives twice).
+//! 2. Patterns are contiguous in it, so that `derivatives` works on registers of patterns: those of a block, or of long rows
+//!    (`sumtable_group`) eight patterns. Long rows come from memory, and in columns of a block, far from each other, each number
+//!    arrived late (LG+C20+G4: the sumtable took 1.9 times as long, its derivatives 2.4 times). Short ones stay in the cache.
 //! 3. For four states, the products are first stored as rows, by rate, and then transposed rate by rate, so that
 //!    all loops consist of whole registers. The caller lends the buffer: filling a new one with zeros took a
 //!    twelfth of the time of the kernel.
@@ -36,13 +36,13 @@ use super::operand::{End, Operand, end_tile, for_each_tile, with_ends, with_tile
 use super::scalers::ProductScalers;
 use crate::ModelBlock;
 use crate::elementary::{Lanes, ln};
-use crate::layout::{BLOCK, Dims, LANES};
+use crate::layout::{BLOCK, Dims, LANES, sumtable_group};
 use crate::scaling::{LN_FACTOR, NEGLIGIBLE, factor};
 
 /// Buffer of `update_sumtable` for products of four states, `[rate of a vector][pattern]` (trick 3).
 pub type RateRows = [[[f64; 4]; BLOCK]; 4];
 
-/// Fills one sumtable block (trick 1), `[pattern / 8][rate][eigen][pattern % 8]` (trick 2), and its scaler counts.
+/// Fills one sumtable block (trick 1), `[group][rate][eigen][pattern of the group]` (trick 2), and its scaler counts.
 /// The ends' matrices are the model's `sumtable_left` and `sumtable_right` (or their tip tables).
 /// `rows` is a buffer, see [`RateRows`].
 #[inline(always)]
@@ -83,16 +83,16 @@ fn weigh_rates<const S: usize>(
         if num_below_one == 0 {
             continue;
         }
-        let patterns = out.chunks_exact_mut(LANES * dims.row());
-        for (at, eight) in (0..num_patterns).step_by(LANES).zip(patterns) {
-            let weights = lanes_at::<LANES, _>(&weights, at);
-            let limits = lanes_at::<LANES, _>(&limits, at);
-            let registers: &mut [Lanes] = eight.as_chunks_mut().0;
-            for register in &mut registers[rate * S..(rate + 1) * S] {
-                for i in 0..LANES {
+        let group = sumtable_group(dims.row());
+        let patterns = (0..num_patterns).step_by(group);
+        for (first, numbers) in patterns.zip(out.chunks_exact_mut(group * dims.row())) {
+            let end = num_patterns.min(first + group);
+            let (weights, limits) = (&weights[first..end], &limits[first..end]);
+            for column in numbers[rate * S * group..][..S * group].chunks_exact_mut(group) {
+                for ((x, weight), limit) in column.iter_mut().zip(weights).zip(limits) {
                     // Trick 6.
-                    let kept = if register[i].abs() < limits[i] { 0.0 } else { register[i] };
-                    register[i] = kept * weights[i];
+                    let kept = if x.abs() < *limit { 0.0 } else { *x };
+                    *x = kept * weight;
                 }
             }
         }
@@ -119,9 +119,10 @@ fn undo_scaling_of_invariant(
     for (pattern, (count, invariant)) in counts.iter_mut().zip(invariant).enumerate() {
         if *count > 0 && *invariant > 0.0 {
             let f = factor(*count);
-            let registers: &mut [Lanes] = out.as_chunks_mut().0;
-            for register in &mut registers[pattern / LANES * dims.row()..][..dims.row()] {
-                register[pattern % LANES] *= f;
+            let group = sumtable_group(dims.row());
+            let numbers = &mut out[pattern / group * group * dims.row()..];
+            for k in 0..dims.row() {
+                numbers[k * group + pattern % group] *= f;
             }
             *count = 0;
         }
@@ -141,33 +142,34 @@ fn sumtable_of_ends<const S: usize, const W: usize, const V: usize, const T: usi
         with_ends!(S, V, ends, |a, b| {
             sumtable_of_operands_4::<W, V, T>(stride, num_patterns, a, b, rows, out)
         });
+    } else if sumtable_group(dims.row()) == BLOCK {
+        with_ends!(S, V, ends, |a, b| {
+            sumtable_of_operands::<W, V, T, BLOCK>(stride, num_patterns, a, b, out)
+        });
     } else {
         with_ends!(S, V, ends, |a, b| {
-            sumtable_of_operands::<W, V, T>(stride, num_patterns, a, b, out)
+            sumtable_of_operands::<W, V, T, LANES>(stride, num_patterns, a, b, out)
         });
     }
 }
 
 #[inline(always)]
-fn sumtable_of_operands<const W: usize, const V: usize, const T: usize>(
+fn sumtable_of_operands<const W: usize, const V: usize, const T: usize, const G: usize>(
     stride: usize,
     num_patterns: usize,
     a: impl Operand<V>,
     b: impl Operand<V>,
     out: &mut [f64],
 ) {
-    let row = stride * V;
-    let out: &mut [Lanes] = out.as_chunks_mut().0;
     for_each_tile!(
         V, T, stride, num_patterns, |at, first| (at_a = a.at_rates(at), at_b = b.at_rates(at)) {
             let x = a.tile::<W, T>(&at_a, first, [stride, at]);
             let y = b.tile::<W, T>(&at_b, first, [stride, at]);
-            let registers = &mut out[first / LANES * row + at * V..][..V];
-            let lane = first % LANES;
-            for (k, register) in registers.iter_mut().enumerate() {
-                let part = &mut register[lane..lane + T];
+            let group = &mut out[first / G * G * stride * V..];
+            for (k, column) in group[at * V * G..][..V * G].chunks_exact_mut(G).enumerate() {
+                let column = &mut column[first % G..][..T];
                 for t in 0..T {
-                    part[t] = x[t][k] * y[t][k];
+                    column[t] = x[t][k] * y[t][k];
                 }
             }
         }
@@ -202,24 +204,36 @@ fn sumtable_of_operands_4<const W: usize, const V: usize, const T: usize>(
             end_tile();
             first += T;
         }
-        for (rate, rows) in rows.iter().take(V / 4).enumerate() {
-            transpose(&rows[..num_patterns], stride * V, at * V + 4 * rate, out);
+        if sumtable_group(stride * V) == BLOCK {
+            let columns = out[at * V * BLOCK..][..V * BLOCK].chunks_exact_mut(4 * BLOCK);
+            for (rows, columns) in rows.iter().zip(columns) {
+                transpose::<BLOCK>(&rows[..num_patterns], columns);
+            }
+        } else {
+            for (rate, rows) in rows.iter().take(V / 4).enumerate() {
+                let groups = out.chunks_exact_mut(LANES * stride * V);
+                for (rows, group) in rows[..num_patterns].chunks_exact(LANES).zip(groups) {
+                    transpose::<LANES>(rows, &mut group[(at * V + 4 * rate) * LANES..]);
+                }
+            }
         }
     }
 }
 
-/// Transposes rows of four numbers into four registers for each eight patterns, from number `first` of their `row` on
-/// (trick 3).
+/// Transposes rows of four numbers into four columns of stride G (trick 3).
 #[inline(always)]
-fn transpose(rows: &[[f64; 4]], row: usize, first: usize, out: &mut [f64]) {
-    let patterns = out.chunks_exact_mut(LANES * row);
-    for (eight, out) in rows.as_chunks::<LANES>().0.iter().zip(patterns) {
-        let registers: &mut [Lanes] = out.as_chunks_mut().0;
-        for (k, register) in registers[first..first + 4].iter_mut().enumerate() {
-            for i in 0..LANES {
-                register[i] = eight[i][k];
-            }
-        }
+fn transpose<const G: usize>(rows: &[[f64; 4]], columns: &mut [f64]) {
+    let (first, rest) = columns.split_at_mut(G);
+    let (second, rest) = rest.split_at_mut(G);
+    let (third, fourth) = rest.split_at_mut(G);
+    let n = rows.len();
+    let (first, second) = (&mut first[..n], &mut second[..n]);
+    let (third, fourth) = (&mut third[..n], &mut fourth[..n]);
+    for (i, row) in rows.iter().enumerate() {
+        first[i] = row[0];
+        second[i] = row[1];
+        third[i] = row[2];
+        fourth[i] = row[3];
     }
 }
 
@@ -267,15 +281,26 @@ fn add_derivatives<const N: usize>(
     let mut l = *lanes_at::<N, _>(data.invariant, at);
     let (mut l1, mut l2) = ([0.0; N], [0.0; N]);
     let row = factors.len();
-    let registers: &[Lanes] = &sumtable.as_chunks().0[at / LANES * row..(at + N) / LANES * row];
-    for (k, [f0, f1, f2]) in factors.iter().enumerate() {
-        for eight in 0..N / LANES {
-            let s = &registers[eight * row + k];
-            for i in 0..LANES {
-                let at = eight * LANES + i;
-                l[at] = s[i].mul_add(*f0, l[at]);
-                l1[at] = s[i].mul_add(*f1, l1[at]);
-                l2[at] = s[i].mul_add(*f2, l2[at]);
+    if sumtable_group(row) == BLOCK {
+        for (column, [f0, f1, f2]) in sumtable.chunks_exact(BLOCK).zip(factors) {
+            let s = lanes_at::<N, _>(column, at);
+            for i in 0..N {
+                l[i] = s[i].mul_add(*f0, l[i]);
+                l1[i] = s[i].mul_add(*f1, l1[i]);
+                l2[i] = s[i].mul_add(*f2, l2[i]);
+            }
+        }
+    } else {
+        let eights: &[Lanes] = &sumtable.as_chunks().0[at / LANES * row..(at + N) / LANES * row];
+        for (k, [f0, f1, f2]) in factors.iter().enumerate() {
+            for eight in 0..N / LANES {
+                let s = &eights[eight * row + k];
+                for i in 0..LANES {
+                    let at = eight * LANES + i;
+                    l[at] = s[i].mul_add(*f0, l[at]);
+                    l1[at] = s[i].mul_add(*f1, l1[at]);
+                    l2[at] = s[i].mul_add(*f2, l2[at]);
+                }
             }
         }
     }

@@ -5,16 +5,16 @@
 //! values_of_patterns: for each pattern  L, L', L'' = Σ_rk s[r, k] · (1, λ_k·r, (λ_k·r)²) · exp(λ_k·r·t)
 //! ```
 //!
-//! The values are then summed over patterns by the kernel `derivatives`, as those of a sumtable whose factors are 1 and 0.
+//! The values are then summed over patterns by the kernel `derivatives`, as columns of a sumtable whose factors are 1 and 0.
 
 use super::likelihood::add_lanes;
 use super::likelihood_of_pattern::{least_count, scaled_weights};
 use super::operand_of_pattern::{
     FOUR_RATES, PatternEnd, PatternMatrix, RATES, STATES, exponentials,
 };
-use crate::layout::LANES;
+use crate::layout::BLOCK;
 
-/// Factors with which the numbers of `values_of_patterns` are themselves.
+/// Factors with which the columns of `values_of_patterns` are themselves.
 pub const IDENTITY: [[f64; 3]; 3] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
 
 /// The row of a sumtable; returns its scaler count.
@@ -40,7 +40,7 @@ pub fn update_products<const W: usize>(
     least
 }
 
-/// L, L' and L'' of each pattern at length `t`, in the layout of a sumtable with rows of three numbers.
+/// L, L' and L'' of each pattern at length `t`, as three columns.
 #[inline(always)]
 pub fn values_of_patterns<const W: usize>(
     num_patterns: usize,
@@ -81,7 +81,7 @@ pub fn values_of_patterns<const W: usize>(
             }
         }
         for (column, x) in sums.iter().enumerate() {
-            out[(pattern / LANES * 3 + column) * LANES + pattern % LANES] = add_lanes(x);
+            out[column * BLOCK + pattern] = add_lanes(x);
         }
     }
 }

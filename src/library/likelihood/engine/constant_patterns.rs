@@ -5,7 +5,7 @@
 //! differ in their scaler counts, so all are brought to the smallest count. S itself may underflow, so it is returned as
 //! these numbers are: with a scaler count.
 
-use mlsearch_kernels::layout::{BLOCK, LANES};
+use mlsearch_kernels::layout::{BLOCK, sumtable_group};
 use mlsearch_kernels::scaling::factor;
 
 /// S of the patterns with positive weight, from their scaled likelihoods and scaler counts: a number and its scaler
@@ -34,12 +34,12 @@ pub fn derivative_sums(
     factors: &[[f64; 3]],
 ) -> ([f64; 3], u32) {
     let mut values = [[0.0; BLOCK]; 3];
-    let registers: &[[f64; LANES]] = sumtable.as_chunks().0;
+    let group = sumtable_group(factors.len());
     for pattern in 0..weights.len() {
-        let of_eight = &registers[pattern / LANES * factors.len()..][..factors.len()];
-        for (register, factors) in of_eight.iter().zip(factors) {
+        let numbers = &sumtable[pattern / group * group * factors.len()..];
+        for (column, factors) in numbers.chunks_exact(group).zip(factors) {
             for (values, factor) in values.iter_mut().zip(factors) {
-                values[pattern] += register[pattern % LANES] * factor;
+                values[pattern] += column[pattern % group] * factor;
             }
         }
     }
@@ -68,7 +68,7 @@ mod tests {
     use crate::likelihood::engine::scaling::THRESHOLD;
 
     /// Two patterns, the second with a scaler count higher by 1, and a third that is padding, on a sumtable of
-    /// two registers. The likelihoods are 0.3·e^(−t) + 0.1 and 0.2·e^(−t) + 0.4, times 2^(-256·shift).
+    /// two rows. The likelihoods are 0.3·e^(−t) + 0.1 and 0.2·e^(−t) + 0.4, times 2^(-256·shift).
     fn sums(shift: u32, t: f64) -> (([f64; 3], u32), (f64, u32)) {
         let decay = libm::exp(-t);
         let mut sumtable = vec![0.0; 2 * BLOCK];
@@ -77,7 +77,7 @@ mod tests {
             sumtable[at] = x;
         }
         for (at, x) in [0.1, 0.4 / THRESHOLD, 7.0].into_iter().enumerate() {
-            sumtable[LANES + at] = x;
+            sumtable[BLOCK + at] = x;
         }
         scaler[..3].copy_from_slice(&[shift, shift + 1, 0]);
         let weights = [1.0, 1.0, 0.0];
@@ -85,7 +85,7 @@ mod tests {
         let found = derivative_sums(&weights, &sumtable, &scaler, &factors);
         let mut likelihood = [1.0; BLOCK];
         for at in 0..3 {
-            likelihood[at] = sumtable[at] * decay + sumtable[LANES + at];
+            likelihood[at] = sumtable[at] * decay + sumtable[BLOCK + at];
         }
         (found, likelihood_sum(&weights, &likelihood, &scaler))
     }
