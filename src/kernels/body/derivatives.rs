@@ -294,12 +294,11 @@ fn add_derivatives<const N: usize>(
         let eights: &[Lanes] = &sumtable.as_chunks().0[at / LANES * row..(at + N) / LANES * row];
         for (k, [f0, f1, f2]) in factors.iter().enumerate() {
             for eight in 0..N / LANES {
-                let s = &eights[eight * row + k];
-                for i in 0..LANES {
+                for (i, s) in eights[eight * row + k].iter().enumerate() {
                     let at = eight * LANES + i;
-                    l[at] = s[i].mul_add(*f0, l[at]);
-                    l1[at] = s[i].mul_add(*f1, l1[at]);
-                    l2[at] = s[i].mul_add(*f2, l2[at]);
+                    l[at] = s.mul_add(*f0, l[at]);
+                    l1[at] = s.mul_add(*f1, l1[at]);
+                    l2[at] = s.mul_add(*f2, l2[at]);
                 }
             }
         }
