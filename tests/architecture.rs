@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 /// Rooms and their floors: a room imports lower floors only, never a neighbour on its own.
 const FLOORS: &[(&str, u8)] = &[
     ("error", 0),
+    ("mpi", 0),
     ("observer", 0),
     ("rng", 0),
     ("stop", 0),
@@ -57,6 +58,7 @@ const LIKELIHOOD_FLOORS: &[(&str, u8)] = &[
     ("naive", 1),
     ("site_frequencies", 1),
     ("evaluator", 1),
+    ("distributed", 2),
     ("failing", 2),
     ("select", 3),
     ("partitions", 4),
@@ -84,6 +86,7 @@ const UNSAFE_ALLOWED: &[&str] = &[
     "parallel/pool.rs",
     "kernels/kernels.rs",
     "gpu/buffer.rs",
+    "mpi/installed.rs",
     "gpu/device.rs",
     "gpu/launch.rs",
     "gpu/module.rs",
@@ -318,8 +321,16 @@ fn inside_likelihood_an_engine_imports_the_contract_and_only_select_imports_engi
 #[test]
 fn engines_are_known_by_name_in_one_place_only() {
     let is_allowed = |path: &str| {
-        let own =
-            ["cpu/", "cuda/", "naive/", "site_frequencies/", "select.rs", "failing.rs", "mod.rs"];
+        let own = [
+            "cpu/",
+            "cuda/",
+            "distributed/",
+            "naive/",
+            "site_frequencies/",
+            "select.rs",
+            "failing.rs",
+            "mod.rs",
+        ];
         let is_own = |own: &&str| path.starts_with(&format!("likelihood/{own}"));
         // Distances choose among instruction sets and GPUs themselves, with devices that are below both.
         let of_distances = ["instructions.rs", "mod.rs", "pairs.rs", "cuda/"];

@@ -2,6 +2,7 @@
 //! every type of data, and compares the numbers with those of another engine.
 
 use mlsearch::likelihood::cpu::{CpuEngine, select_kernels};
+use mlsearch::likelihood::distributed::{end, follow};
 use mlsearch::likelihood::engine::{Engine, PartitionData};
 use mlsearch::likelihood::select::{INSTRUCTION_SETS, choose_engine, make_engine};
 use mlsearch::likelihood::{
@@ -9,6 +10,7 @@ use mlsearch::likelihood::{
     ScorePrecision,
 };
 use mlsearch::model::Model;
+use mlsearch::mpi::{Ranks, as_threads};
 use mlsearch::rng::{Purpose, Rng, stream};
 use mlsearch::simulate::{sample_partition, yule_tree};
 use mlsearch::tree::{EdgeId, NodeId, Tree};
@@ -377,6 +379,50 @@ fn clvs_that_are_forgotten_and_computed_again_have_the_same_bits() {
                 let limited = EngineOptions { clv_bytes, ..options(None, None, threads) };
                 let got = everything(&case, linkage, &made(limited)).0;
                 assert_same_bits(&got, &want, &format!("{name}, {linkage:?}, {limited:?}"));
+            }
+        }
+    }
+}
+
+/// Partitions that are divided among ranks, and others that are not.
+const CASES_FOR_RANKS: &[(&str, usize, &[Shape])] = &[
+    ("many patterns", 20, &[(GTR, 20, 2000)]),
+    (
+        "a large partition and small ones",
+        14,
+        &[
+            ("JC", 5, 30),
+            (GTR, 14, 1500),
+            (HKY_I, 9, 400),
+            ("LG+G4{0.7}", 14, 150),
+            ("HKY{2}+FU{0.3/0.2/0.2/0.3}+ASC_LEWIS", 12, 700),
+            (GTR, 4, 60),
+        ],
+    ),
+];
+
+#[test]
+fn any_number_of_ranks_gives_the_same_bits() {
+    let cases = CASES.iter().chain(CASES_FOR_RANKS);
+    for (name, num_taxa, shapes) in cases {
+        let case = case(name, *num_taxa, shapes);
+        for &linkage in linkages_of(*num_taxa) {
+            let want = everything(&case, linkage, &made(options(None, None, 1))).0;
+            for (num_ranks, threads) in [(1, 1), (2, 1), (3, 2), (4, 1)] {
+                let work = |ranks: Ranks| {
+                    if !ranks.leads() {
+                        follow(ranks);
+                        return None;
+                    }
+                    let shared =
+                        EngineOptions { ranks: Some(ranks), ..options(None, None, threads) };
+                    let got = everything(&case, linkage, &made(shared)).0;
+                    end(ranks);
+                    Some(got)
+                };
+                let got = as_threads(num_ranks, work).into_iter().flatten().next().expect("rank 0");
+                let case = format!("{name}, {linkage:?}, {num_ranks} ranks with {threads} threads");
+                assert_same_bits(&got, &want, &case);
             }
         }
     }

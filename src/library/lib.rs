@@ -52,7 +52,7 @@
 //!
 //! | floor | rooms |
 //! |---|---|
-//! | 0 | `error`, `observer`, `rng`, `taxa`, `numeric`, `stop`, `whole_file`, and the crate `mlsearch_kernels` |
+//! | 0 | `error`, `observer`, `rng`, `taxa`, `mpi`, `numeric`, `stop`, `whole_file`, and the crate `mlsearch_kernels` |
 //! | 1 | `alphabet`, `tree`, `parallel`, `gpu`, `input`, `panics` |
 //! | 2 | `alignment`, `model` |
 //! | 3 | `partition` |
@@ -66,6 +66,8 @@
 #![warn(unreachable_pub)]
 
 pub mod error;
+#[doc(hidden)]
+pub mod mpi;
 #[doc(hidden)]
 pub mod numeric;
 pub mod observer;

@@ -118,6 +118,7 @@ impl Resources {
             clv_bytes: None,
             gpus: plan.run.gpus,
             engines_on_gpus: 1,
+            ranks: None,
             score_precision: plan.run.score_precision,
         };
         choose_engine(&engine).map_err(|error| match error {

@@ -1,9 +1,10 @@
 //! [`PatternFreqs`]: state frequencies of each pattern, where every site has its own (PMSF).
 
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// State frequencies of every pattern of a partition. Copies share the numbers.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PatternFreqs {
     num_states: usize,
     /// `[pattern][state]`

@@ -42,6 +42,8 @@
 pub mod cpu;
 #[doc(hidden)]
 pub mod cuda;
+#[doc(hidden)]
+pub mod distributed;
 pub mod engine;
 mod evaluator;
 #[cfg(any(test, feature = "failing-engine"))]

@@ -4,7 +4,7 @@ use super::engine::layout::{STATE_COUNTS, num_allocated_clvs};
 use super::engine::{
     Checked, Engine, EngineError, EngineOptions, Entry, GpuRates, PartitionData, Result,
 };
-use super::{cpu, cuda, naive, site_frequencies};
+use super::{cpu, cuda, distributed, naive, site_frequencies};
 
 /// The engine and instruction set that [`make_engine`] would use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -135,6 +135,11 @@ pub fn why_slow(choice: &Choice) -> Option<&'static str> {
     cpu::why_slow(choice.instruction_set)
 }
 
+/// True if several ranks can compute with these data, on the engine of this name.
+fn can_be_shared(name: &str, data: &[PartitionData]) -> bool {
+    name == cpu::ENTRY.name && data.iter().all(|data| data.pattern_freqs.is_none())
+}
+
 /// Makes an engine for these partitions. Its programs of work are checked ([`Checked`]).
 ///
 /// # Errors
@@ -150,6 +155,9 @@ pub fn make_engine(data: &[PartitionData], options: &EngineOptions) -> Result<Bo
         }
         false => entry.make,
     };
-    let engine = make(data, options)?;
+    let engine = match options.ranks {
+        Some(ranks) if can_be_shared(entry.name, data) => distributed::make(data, options, ranks)?,
+        _ => make(data, options)?,
+    };
     Ok(Box::new(Checked::new(engine, data)))
 }

@@ -12,8 +12,10 @@
 //!
 //! Leaché et al. (2015, Syst. Biol. 64:1032) compare the three.
 
+use serde::{Deserialize, Serialize};
+
 /// The correction for invariable sites that were left out.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Ascertainment {
     /// Conditional on sites being variable.
     Lewis,

@@ -8,9 +8,10 @@
 
 use super::bounds::FREQ_FLOOR;
 use crate::numeric::symmetric_eigen;
+use serde::{Deserialize, Serialize};
 
 /// Eigensystem of a reversible model's normalised rate matrix.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EigenModel {
     /// Number of states.
     pub num_states: usize,

@@ -6,8 +6,10 @@
 //! distribution found there is the result. If f has this form, the second point is the last. (Log-likelihoods of a branch
 //! length have nearly this form: Aberer, Stamatakis & Ronquist 2016, Syst. Biol. 65:161.)
 
+use serde::{Deserialize, Serialize};
+
 /// A gamma distribution.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Gamma {
     /// Its shape, above 0.
     pub shape: f64,
@@ -16,7 +18,7 @@ pub struct Gamma {
 }
 
 /// The density to which a distribution is fitted, but for f.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct GammaPrior {
     /// Power to which exp(f) is raised.
     pub power: f64,

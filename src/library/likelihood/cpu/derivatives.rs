@@ -1,6 +1,7 @@
 //! Derivatives for a sweep: computed by one worker for a whole partition, or by all workers together, who meet once for each
 //! Newton step.
 
+use super::holders::Holders;
 use super::unit::{Scratch, Unit};
 use super::workers::{CpuEngine, Region, Shared, lock};
 use crate::likelihood::engine::{
@@ -11,6 +12,15 @@ use crate::parallel::{Abandoned, Team};
 use mlsearch_kernels::PartitionKernels;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard};
+
+/// Whose work it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Of {
+    /// That of all ranks, if there are several, on the blocks that each has.
+    AllRanks,
+    /// Of this rank alone, which has all blocks.
+    ThisRank,
+}
 
 /// A part of a sweep program that is to be run.
 pub(super) struct Sweep<'a> {
@@ -98,7 +108,7 @@ impl Derivatives for WholePartition<'_> {
 
 impl CpuEngine {
     /// Lets all workers carry out work on these partitions together, by threads that meet: each goes through all of it, on
-    /// `work` itself or on a copy.
+    /// `work` itself or on a copy. If it is of all ranks, each of them does this at the same time.
     ///
     /// # Errors
     /// Those of `run`.
@@ -106,6 +116,7 @@ impl CpuEngine {
         &mut self,
         partitions: &[usize],
         slots: &[Vec<u32>],
+        of: Of,
         work: &mut T,
         run: impl Fn(&mut Together, &mut T) -> Result<()> + Sync,
     ) -> Result<()> {
@@ -117,7 +128,7 @@ impl CpuEngine {
         let (original, failure) = (Mutex::new(work), Mutex::new(None));
         pool.run_team(&loads, &|team| {
             let leads = team.leads();
-            let mut together = Together::new(shared, team, &failure, slots);
+            let mut together = Together::new(shared, team, &failure, slots, of);
             let result = match leads {
                 true => run(&mut together, &mut lock(&original)),
                 false => run(&mut together, &mut copy.clone().expect("only a company has others")),
@@ -143,6 +154,8 @@ pub(super) struct Together<'a, 'b> {
     failure: &'a Mutex<Option<EngineError>>,
     /// Slots of the temporaries of each partition of the program.
     slots: &'a [Vec<u32>],
+    /// Those with whose blocks the sums of this rank's are added up.
+    holders: Option<&'a Holders>,
     /// Index of the step's job, by partition; `None` for partitions without a job.
     job_of_partition: Vec<Option<usize>>,
     region: Region,
@@ -156,9 +169,11 @@ impl<'a, 'b> Together<'a, 'b> {
         team: &'a mut Team<'b>,
         failure: &'a Mutex<Option<EngineError>>,
         slots: &'a [Vec<u32>],
+        of: Of,
     ) -> Self {
         let (job_of_partition, region) = (vec![None; shared.num_partitions()], Region::default());
-        Together { shared, team, failure, slots, job_of_partition, region, meetings: 0 }
+        let holders = shared.holders.as_ref().filter(|_| of == Of::AllRanks);
+        Together { shared, team, failure, slots, holders, job_of_partition, region, meetings: 0 }
     }
 
     /// Runs some steps of a program, and evaluates the edges of [`SweepProgram::finish`] after the last.
@@ -180,11 +195,13 @@ impl<'a, 'b> Together<'a, 'b> {
         jobs.iter().for_each(|job| of_partition[job.partition] = Some(job));
         let steps: Vec<usize> = of_partition.iter().map(|job| usize::from(job.is_some())).collect();
         self.region = self.shared.region(&steps);
-        let sums = self.share_sums(|with, unit, scratch| {
+        let partitions = jobs.iter().map(|job| job.partition);
+        let partitions = self.to_be_added_up(partitions);
+        let sums = self.share_sums(&partitions, |with, unit, scratch| {
             let job = of_partition[unit.partition].expect("only active partitions are run");
             unit.log_likelihoods(with, job, None, scratch)
         })?;
-        Ok(jobs.iter().map(|job| self.shared.board.sum(sums, job.partition)[0]).collect())
+        Ok(jobs.iter().map(|job| self.sum(sums, job.partition)[0]).collect())
     }
 
     /// Does work on this thread's units of the region, which have these numbers.
@@ -201,10 +218,11 @@ impl<'a, 'b> Together<'a, 'b> {
         result
     }
 
-    /// The same, after which units have new sums. Returns the number of the meeting from which on the board has those
-    /// of all units.
+    /// The same, after which units of these partitions have new sums (which need not be said for this rank alone). Returns the number of the meeting from which on the board has
+    /// those of all units.
     fn share_sums(
         &mut self,
+        partitions: &[usize],
         work: impl Fn(PartitionKernels, &mut Unit, &mut Scratch) -> Result<()>,
     ) -> Result<usize> {
         let (meeting, board) = (self.meetings, &self.shared.board);
@@ -213,12 +231,35 @@ impl<'a, 'b> Together<'a, 'b> {
             board.write(meeting, number, &unit.sums);
             Ok(())
         })?;
+        self.meet()?;
+        if let Some(holders) = self.holders {
+            if self.team.leads() {
+                board.add_up(holders, meeting, partitions);
+            }
+            self.meet()?;
+        }
+        self.meetings += 1;
+        Ok(meeting)
+    }
+
+    /// These partitions, if other ranks take part; nobody else asks for them.
+    fn to_be_added_up(&self, partitions: impl Iterator<Item = usize>) -> Vec<usize> {
+        if self.holders.is_some() { partitions.collect() } else { Vec::new() }
+    }
+
+    fn meet(&mut self) -> Result<()> {
         self.team.meet().map_err(|Abandoned| {
             let left = EngineError::Lost { engine: "cpu", reason: "a thread panicked".into() };
             lock(self.failure).clone().unwrap_or(left)
-        })?;
-        self.meetings += 1;
-        Ok(meeting)
+        })
+    }
+
+    /// Sums over the blocks of a partition, of those that take part.
+    fn sum(&self, meeting: usize, partition: usize) -> [f64; 3] {
+        match self.holders {
+            Some(_) => self.shared.board.total(meeting, partition),
+            None => self.shared.board.sum(meeting, partition),
+        }
     }
 }
 
@@ -251,7 +292,10 @@ impl Derivatives for Together<'_, '_> {
     fn at(&mut self, program: &SweepProgram, step: usize, t: f64) -> Result<[f64; 3]> {
         let job_of_partition = std::mem::take(&mut self.job_of_partition);
         let step = &program.steps[step];
-        let sums = self.share_sums(|with, unit, scratch| {
+        let jobs = job_of_partition.iter().enumerate();
+        let partitions =
+            self.to_be_added_up(jobs.filter_map(|(partition, job)| job.map(|_| partition)));
+        let sums = self.share_sums(&partitions, |with, unit, scratch| {
             let job =
                 job_of_partition[unit.partition].expect("only partitions of the step are run");
             unit.derivatives(with, program.job_length(&program.jobs[job], step, t), scratch);
@@ -261,7 +305,7 @@ impl Derivatives for Together<'_, '_> {
         for (partition, job) in job_of_partition.iter().enumerate() {
             if let Some(job) = job {
                 let scaler = program.partitions[program.jobs[*job].member].brlen_scaler;
-                let sums = chain_rule(self.shared.board.sum(sums, partition), scaler);
+                let sums = chain_rule(self.sum(sums, partition), scaler);
                 total.iter_mut().zip(sums).for_each(|(total, sum)| *total += sum);
             }
         }

@@ -1,10 +1,10 @@
 //! The CPU engine: all operations of the contract, on units that are distributed over workers.
 
-use super::derivatives::{Sweep, finish_job};
+use super::derivatives::{Of, Sweep, finish_job};
 use super::select::select_kernels;
 use super::unit::Unit;
 use super::workers::{CpuEngine, Shared, lock};
-use crate::likelihood::engine::layout::num_clvs;
+use crate::likelihood::engine::layout::{BLOCK, num_clvs};
 use crate::likelihood::engine::{
     BlockSum, Capabilities, EdgeJob, Engine, EngineOptions, Entry, InsertionProgram, ModelBlock,
     PartitionData, PartitionModel, Places, PointJob, Result, SweepProgram, SweepWork,
@@ -13,6 +13,7 @@ use crate::likelihood::engine::{
 use crate::model::Model;
 use crate::parallel::{UnitCost, WholeTask, available_memory, deal, deal_whole, loads_of};
 use mlsearch_kernels::PartitionKernels;
+use std::borrow::Cow;
 use std::sync::Mutex;
 
 /// Entry of this engine for `select`.
@@ -63,33 +64,15 @@ impl Engine for CpuEngine {
             COST_OF_MODEL * states.pow(3)
         };
         let costs: Vec<UnitCost> = models.iter().map(cost).collect();
-        let hands = deal(&costs, self.pool.num_workers());
-        let mut take =
-            |partition: usize| Mutex::new(std::mem::take(&mut self.shared.models[partition]));
-        let blocks: Vec<Mutex<ModelBlock>> =
-            models.iter().map(|(partition, _)| take(*partition)).collect();
-        let CpuEngine { pool, shared: Shared { units, partition_units, .. }, .. } = self;
-        pool.run(&loads_of(&hands, &costs), &|worker| {
-            for &i in &hands[worker] {
-                let (partition, model) = models[i];
-                let model = PartitionModel::new(model);
-                set_model(&mut lock(&blocks[i]), &model);
-                for unit in &units[partition_units[partition].clone()] {
-                    lock(unit).set_model(&model.freqs, model.pinv);
-                }
-            }
-        });
-        for ((partition, _), block) in models.iter().zip(blocks) {
-            let mut block = block.into_inner().unwrap_or_else(|e| e.into_inner());
-            self.num_models_set += 1;
-            block.serial = self.num_models_set;
-            self.shared.models[*partition] = block;
-        }
+        let partitions: Vec<usize> = models.iter().map(|(partition, _)| *partition).collect();
+        self.take_models(&partitions, &costs, |i| Cow::Owned(PartitionModel::new(models[i].1)));
         Ok(())
     }
 
     fn set_pattern_weights(&mut self, partition: usize, weights: &[f64]) -> Result<()> {
         let num_sites = weights.iter().sum();
+        let first = self.shared.first_block(partition) * BLOCK;
+        let weights = &weights[first.min(weights.len())..];
         for unit in self.shared.partition_units[partition].clone() {
             lock(&self.shared.units[unit]).set_pattern_weights(weights, num_sites);
         }
@@ -117,7 +100,7 @@ impl Engine for CpuEngine {
     }
 
     fn log_likelihoods(&mut self, jobs: &[EdgeJob]) -> Result<Vec<f64>> {
-        if self.pool.num_workers() == 1 {
+        if self.pool.num_workers() == 1 && self.shared.holders.is_none() {
             let scratch = &mut lock(&self.shared.scratch[0]);
             return jobs
                 .iter()
@@ -126,7 +109,7 @@ impl Engine for CpuEngine {
         }
         let partitions: Vec<usize> = jobs.iter().map(|job| job.partition).collect();
         let mut lnls = Vec::new();
-        self.in_team(&partitions, &[], &mut lnls, |together, lnls| {
+        self.in_team(&partitions, &[], Of::AllRanks, &mut lnls, |together, lnls| {
             *lnls = together.log_likelihoods(jobs)?;
             Ok(())
         })?;
@@ -134,7 +117,7 @@ impl Engine for CpuEngine {
     }
 
     fn pattern_log_likelihoods(&mut self, job: &EdgeJob) -> Result<Vec<f64>> {
-        let mut out = Vec::new();
+        let (mut out, mut correction) = (Vec::new(), 0.0);
         let mut scratch = lock(&self.shared.scratch[0]);
         let with = PartitionKernels {
             kernels: self.shared.kernels.as_ref(),
@@ -144,10 +127,14 @@ impl Engine for CpuEngine {
             let mut unit = lock(&self.shared.units[unit]);
             unit.log_likelihoods(with, job, Some(&mut out), &mut scratch)?;
             // Not 0 for the partition's last unit only; it applies to all patterns of the partition.
-            let correction = unit.correction_of_site();
-            if correction != 0.0 {
-                out.iter_mut().for_each(|lnl| *lnl += correction);
-            }
+            correction = unit.correction_of_site();
+        }
+        if let Some(holders) = &self.shared.holders {
+            out = holders.gather(job.partition, out);
+            correction = holders.of_last(job.partition, correction);
+        }
+        if correction != 0.0 {
+            out.iter_mut().for_each(|lnl| *lnl += correction);
         }
         Ok(out)
     }
@@ -166,9 +153,13 @@ impl Engine for CpuEngine {
         })?;
         let of_job = |job: &PointJob| {
             let units = self.shared.partition_units[job.partition].clone();
-            units
+            let own = units
                 .flat_map(|unit| std::mem::take(&mut lock(&self.shared.units[unit]).states))
-                .collect()
+                .collect();
+            match &self.shared.holders {
+                None => own,
+                Some(holders) => holders.gather(job.partition, own),
+            }
         };
         Ok(jobs.iter().map(of_job).collect())
     }
@@ -188,13 +179,31 @@ impl Engine for CpuEngine {
             unit.scores = own.iter().map(scores).collect::<Result<_>>()?;
             Ok(())
         })?;
-        let mut sums = vec![Vec::new(); programs.len()];
+        let mut numbers = vec![0; programs.len()];
         for own in &of_partition {
-            for (number, &i) in own.iter().enumerate() {
-                sums[i] = self.program_scores(&programs[i], number);
-            }
+            own.iter().enumerate().for_each(|(number, &i)| numbers[i] = number);
         }
-        Ok(sums)
+        let scores: Vec<(usize, usize)> = programs
+            .iter()
+            .enumerate()
+            .flat_map(|(i, program)| (0..program.num_scores()).map(move |score| (i, score)))
+            .collect();
+        let blocks_of = |&(i, score): &(usize, usize)| {
+            self.blocks_of_score(programs[i].partition, numbers[i], score)
+        };
+        let sums: Vec<[f64; 1]> = match &self.shared.holders {
+            None => scores.iter().map(|score| BlockSum::of(blocks_of(score))).collect(),
+            Some(holders) => {
+                let partitions: Vec<usize> =
+                    scores.iter().map(|&(i, _)| programs[i].partition).collect();
+                holders.sums(&partitions, |score| blocks_of(&scores[score]))
+            }
+        };
+        let mut sums = sums.into_iter();
+        let of_program = |program: &InsertionProgram| {
+            sums.by_ref().take(program.num_scores()).map(|[sum]| sum).collect()
+        };
+        Ok(programs.iter().map(of_program).collect())
     }
 
     fn optimize_branches(&mut self, programs: &mut [SweepProgram]) -> Result<()> {
@@ -212,7 +221,7 @@ impl Engine for CpuEngine {
             let slots = self.slots_of_all(&trial.sweeps)?;
             if let ([sweep], [slots]) = (&trial.sweeps[..], &slots[..]) {
                 let partitions = partitions_of(sweep);
-                self.in_team(&partitions, slots, trial, |together, trial| {
+                self.in_team(&partitions, slots, Of::AllRanks, trial, |together, trial| {
                     run_trials(std::slice::from_mut(trial), |sweeps| {
                         let mut sweeps = sweeps.into_iter();
                         sweeps.try_for_each(|sweep| together.run(sweep.program, sweep.steps))
@@ -243,6 +252,12 @@ impl Engine for CpuEngine {
             all.0.extend(numbers);
             all.1.extend(counts);
         }
+        if let Some(holders) = &self.shared.holders {
+            let counts = all.1.iter().map(|&count| f64::from(count)).collect();
+            all.0 = holders.gather(partition, all.0);
+            let counts = holders.gather(partition, counts);
+            all.1 = counts.into_iter().map(|count| count as u32).collect();
+        }
         Ok(all)
     }
 }
@@ -270,22 +285,47 @@ impl CpuEngine {
     fn run_sweeps(&mut self, mut sweeps: Vec<Sweep>) -> Result<()> {
         // A program of a single partition is run by one worker, unless the partition is so large that the other workers
         // would wait for it.
-        let (mut alone, mut together): (Vec<_>, Vec<_>) =
-            sweeps.iter_mut().partition(|sweep| sweep.program.partitions.len() == 1);
+        let (alone, together): (Vec<_>, Vec<_>) =
+            sweeps.iter_mut().partition(|sweep| self.is_for_one_rank(sweep.program));
+        let mut alone: Vec<&mut Sweep> =
+            alone.into_iter().filter(|sweep| self.has_all_blocks(sweep.program)).collect();
         let tasks: Vec<WholeTask> = alone.iter().map(|sweep| self.sweep_cost(sweep)).collect();
         let (hands, split) = deal_whole(&tasks, self.pool.num_workers());
         let costs: Vec<UnitCost> = tasks.iter().map(|task| task.whole).collect();
         let loads = loads_of(&hands, &costs);
         self.sweep_whole_partitions(&mut alone, &hands, &loads)?;
-        let alone = alone.into_iter().enumerate();
-        together.extend(alone.filter(|(i, _)| split.contains(i)).map(|(_, sweep)| sweep));
-        for Sweep { program, steps, slots } in together {
-            let partitions = partitions_of(program);
-            self.in_team(&partitions, slots, *program, |together, program| {
-                together.run(program, steps.clone())
-            })?;
+        for &i in &split {
+            self.run_in_team(alone[i], Of::ThisRank)?;
+        }
+        for sweep in together {
+            self.run_in_team(sweep, Of::AllRanks)?;
+        }
+        if let Some(holders) = &self.shared.holders {
+            let sweeps = sweeps.iter_mut().filter(|sweep| self.is_for_one_rank(sweep.program));
+            holders.exchange(sweeps.map(|sweep| &mut *sweep.program).collect());
         }
         Ok(())
+    }
+
+    fn run_in_team(&mut self, Sweep { program, steps, slots }: &mut Sweep, of: Of) -> Result<()> {
+        let partitions = partitions_of(program);
+        self.in_team(&partitions, slots, of, *program, |together, program| {
+            together.run(program, steps.clone())
+        })
+    }
+
+    /// True for a sweep of a single partition of which one rank has all blocks.
+    fn is_for_one_rank(&self, program: &SweepProgram) -> bool {
+        let [only] = &program.partitions[..] else { return false };
+        self.shared.holders.as_ref().is_none_or(|holders| holders.sole(only.partition).is_some())
+    }
+
+    /// True if this rank has all blocks of the only partition of a sweep.
+    fn has_all_blocks(&self, program: &SweepProgram) -> bool {
+        let partition = program.partitions[0].partition;
+        let holders = self.shared.holders.as_ref();
+        holders
+            .is_none_or(|holders| holders.sole(partition).is_some_and(|rank| holders.is_own(rank)))
     }
 
     /// Cost of the sweep of a single partition if run by one worker, and if run by all together.
@@ -338,22 +378,54 @@ impl CpuEngine {
         })
     }
 
-    /// Scores of a program, summed over blocks. `number` is its index among the programs of its partition.
-    fn program_scores(&self, program: &InsertionProgram, number: usize) -> Vec<f64> {
-        let num_scores = program.num_scores();
-        if num_scores == 0 {
-            // Partitions without any step are not run.
-            return Vec::new();
+    /// What each block of this rank contributes to a score of a program. `number` is the program's index among those of its
+    /// partition.
+    fn blocks_of_score(&self, partition: usize, number: usize, score: usize) -> Vec<[f64; 1]> {
+        let units = self.shared.partition_units[partition].clone();
+        let mut blocks = Vec::new();
+        for unit in units {
+            let unit = lock(&self.shared.units[unit]);
+            let own = score * unit.num_blocks()..(score + 1) * unit.num_blocks();
+            blocks.extend(unit.scores[number][own].iter().map(|&block| [block]));
         }
-        let units = &self.shared.units[self.shared.partition_units[program.partition].clone()];
-        let units: Vec<_> = units.iter().map(lock).collect();
-        let blocks_of = |score: usize| {
-            units.iter().flat_map(move |unit| {
-                let blocks = score * unit.num_blocks()..(score + 1) * unit.num_blocks();
-                unit.scores[number][blocks].iter().map(|&block| [block])
-            })
-        };
-        (0..num_scores).map(|score| BlockSum::of(blocks_of(score))[0]).collect()
+        blocks
+    }
+
+    /// As [`Engine::set_models`], of models whose eigensystems are known.
+    pub fn set_partition_models(&mut self, models: &[(usize, PartitionModel)]) {
+        let partitions: Vec<usize> = models.iter().map(|(partition, _)| *partition).collect();
+        let costs = vec![1; models.len()];
+        self.take_models(&partitions, &costs, |i| Cow::Borrowed(&models[i].1));
+    }
+
+    /// Takes over models of these partitions, which `model` makes, with what that costs.
+    fn take_models<'m>(
+        &mut self,
+        partitions: &[usize],
+        costs: &[UnitCost],
+        model: impl Fn(usize) -> Cow<'m, PartitionModel> + Sync,
+    ) {
+        let hands = deal(costs, self.pool.num_workers());
+        let mut take =
+            |partition: usize| Mutex::new(std::mem::take(&mut self.shared.models[partition]));
+        let blocks: Vec<Mutex<ModelBlock>> =
+            partitions.iter().map(|&partition| take(partition)).collect();
+        let CpuEngine { pool, shared: Shared { units, partition_units, .. }, .. } = self;
+        pool.run(&loads_of(&hands, costs), &|worker| {
+            for &i in &hands[worker] {
+                let model = model(i);
+                set_model(&mut lock(&blocks[i]), &model);
+                for unit in &units[partition_units[partitions[i]].clone()] {
+                    lock(unit).set_model(&model.freqs, model.pinv);
+                }
+            }
+        });
+        for (&partition, block) in partitions.iter().zip(blocks) {
+            let mut block = block.into_inner().unwrap_or_else(|e| e.into_inner());
+            self.num_models_set += 1;
+            block.serial = self.num_models_set;
+            self.shared.models[partition] = block;
+        }
     }
 }
 

@@ -1,10 +1,11 @@
-//! The CPU engine: units of blocks, worker threads.
+//! The CPU engine: units of blocks, worker threads, and its part where several ranks compute (`holders`).
 
 mod arena;
 mod clvs;
 mod derivatives;
 mod edge;
 mod engine;
+mod holders;
 mod insertion;
 mod limit;
 mod pmatrices;
@@ -16,6 +17,7 @@ mod unit;
 mod workers;
 
 pub use engine::ENTRY;
+pub use holders::{Held, Holders};
 pub use mlsearch_kernels::{Kernels, all_kernels, body};
 pub use select::{INSTRUCTION_SET_HELP, INSTRUCTION_SETS, select_kernels, why_slow};
-pub use workers::CpuEngine;
+pub use workers::{CpuEngine, Part};

@@ -208,6 +208,11 @@ impl Unit {
     pub fn set_pattern_weights(&mut self, weights: &[f64], num_sites: f64) {
         let own = &weights[self.patterns.clone()];
         self.weights[..own.len()].copy_from_slice(own);
+        self.set_num_sites(num_sites);
+    }
+
+    /// Sets the partition's number of sites.
+    pub fn set_num_sites(&mut self, num_sites: f64) {
         for block in &mut self.blocks {
             block.correction = block.correction.map(|correction| correction.with_sites(num_sites));
         }

@@ -1,11 +1,13 @@
 //! [`CpuEngine`]: distribution of units over worker threads, and sums over blocks. The operations on units
 //! are in `engine`.
 
+use super::holders::Holders;
 use super::unit::{Scratch, Unit};
 use crate::likelihood::engine::layout::{Dims, block_lens};
 use crate::likelihood::engine::{BlockSum, ModelBlock, PartitionData, Result, new_block};
 use crate::parallel::{Pool, UnitCost, deal, loads_of};
 use mlsearch_kernels::{Kernels, PartitionKernels};
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
@@ -18,8 +20,26 @@ pub struct CpuEngine {
     pub(super) num_models_set: u64,
 }
 
+/// What an engine has of a partition.
+#[derive(Debug, Clone)]
+pub struct Part<'a> {
+    /// Its patterns, or those of some consecutive blocks.
+    pub data: Cow<'a, PartitionData>,
+    /// Its constant patterns, for whoever has its last blocks, if its ascertainment bias is corrected.
+    pub constants: Option<PartitionData>,
+}
+
+impl<'a> Part<'a> {
+    /// All of a partition.
+    pub fn whole(data: &'a PartitionData) -> Self {
+        Part { data: Cow::Borrowed(data), constants: data.constant_patterns() }
+    }
+}
+
 /// What the workers share.
 pub(super) struct Shared {
+    /// The ranks that share the work, if there are several.
+    pub(super) holders: Option<Holders>,
     pub(super) kernels: Box<dyn Kernels>,
     pub(super) models: Vec<ModelBlock>,
     /// Units of all partitions, in partition and block order. The locks are never contended: between two meetings each unit
@@ -65,6 +85,8 @@ impl Region {
 /// can be read by those who have met while others already write the next.
 pub(super) struct Board {
     sets: [Vec<AtomicU64>; 2],
+    /// Of the same meetings: the sums of each partition over the blocks of all ranks, if there are several.
+    totals: [Vec<AtomicU64>; 2],
     /// Where the sums of each unit are.
     units: Vec<Range<usize>>,
     partition_units: Vec<Range<usize>>,
@@ -81,7 +103,14 @@ impl Board {
         });
         let units = places.collect();
         let set = || (0..end).map(|_| AtomicU64::new(0)).collect();
-        Board { sets: [set(), set()], units, partition_units: partition_units.to_vec() }
+        let partition_units = partition_units.to_vec();
+        Board { sets: [set(), set()], totals: [Vec::new(), Vec::new()], units, partition_units }
+    }
+
+    /// There are other ranks, with blocks of so many partitions.
+    pub(super) fn share_totals(&mut self, num_partitions: usize) {
+        self.totals =
+            [(); 2].map(|()| (0..3 * num_partitions).map(|_| AtomicU64::new(0)).collect());
     }
 
     /// Writes the sums of a unit's blocks, to be read after the next meeting, which has this number.
@@ -92,17 +121,39 @@ impl Board {
         }
     }
 
-    /// Sums over the blocks of a partition.
+    /// The sums of this rank's blocks of a partition.
+    fn blocks(&self, meeting: usize, partition: usize) -> impl Iterator<Item = [f64; 3]> {
+        let set = &self.sets[meeting % 2];
+        let units = self.partition_units[partition].clone();
+        units.flat_map(move |unit| set[self.units[unit].clone()].chunks_exact(3).map(read))
+    }
+
+    /// Sums over this rank's blocks of a partition.
     pub(super) fn sum(&self, meeting: usize, partition: usize) -> [f64; 3] {
         let mut total = BlockSum::new();
-        for unit in self.partition_units[partition].clone() {
-            for sums in self.sets[meeting % 2][self.units[unit].clone()].chunks_exact(3) {
-                total
-                    .add([0, 1, 2].map(|i: usize| f64::from_bits(sums[i].load(Ordering::Relaxed))));
-            }
-        }
+        self.blocks(meeting, partition).for_each(|sums| total.add(sums));
         total.total()
     }
+
+    /// Finds the sums over the blocks of all ranks, for one of the workers of each rank.
+    pub(super) fn add_up(&self, holders: &Holders, meeting: usize, partitions: &[usize]) {
+        let sums = holders.sums(partitions, |number| self.blocks(meeting, partitions[number]));
+        for (partition, sums) in partitions.iter().zip(sums) {
+            let places = &self.totals[meeting % 2][3 * partition..];
+            for (place, sum) in places.iter().zip(sums) {
+                place.store(sum.to_bits(), Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Sums over the blocks of all ranks, after they have been [added up](Board::add_up).
+    pub(super) fn total(&self, meeting: usize, partition: usize) -> [f64; 3] {
+        read(&self.totals[meeting % 2][3 * partition..])
+    }
+}
+
+fn read(places: &[AtomicU64]) -> [f64; 3] {
+    [0, 1, 2].map(|i: usize| f64::from_bits(places[i].load(Ordering::Relaxed)))
 }
 
 impl CpuEngine {
@@ -125,10 +176,25 @@ impl CpuEngine {
     pub fn with_pool(
         data: &[PartitionData],
         kernels: Box<dyn Kernels>,
+        pool: Pool,
+    ) -> Result<Self> {
+        CpuEngine::of_parts(data.iter().map(Part::whole).collect(), kernels, pool)
+    }
+
+    /// An engine for these parts of partitions with the workers of a pool.
+    ///
+    /// # Errors
+    /// [`EngineError::OutOfMemory`](crate::likelihood::engine::EngineError).
+    pub fn of_parts(
+        mut parts: Vec<Part>,
+        kernels: Box<dyn Kernels>,
         mut pool: Pool,
     ) -> Result<Self> {
         let num_workers = pool.num_workers();
-        let models: Vec<ModelBlock> = data.iter().map(new_block).collect();
+        let constants: Vec<Option<PartitionData>> =
+            parts.iter_mut().map(|part| part.constants.take()).collect();
+        let data: Vec<&PartitionData> = parts.iter().map(|part| part.data.as_ref()).collect();
+        let models: Vec<ModelBlock> = data.iter().map(|data| new_block(data)).collect();
         let partition_cost = |partition: usize, data: &PartitionData| {
             let Dims { num_states, .. } = models[partition].dims;
             (data.num_patterns() * data.num_tips() * models[partition].dims.row() * num_states)
@@ -139,9 +205,9 @@ impl CpuEngine {
         // Blocks of each unit, as (partition, first block, lengths, constant patterns).
         let mut plans: Vec<(usize, usize, Vec<usize>, Option<PartitionData>)> = Vec::new();
         let mut partition_units = Vec::new();
-        for (partition, data) in data.iter().enumerate() {
+        for ((partition, data), mut constants) in data.iter().enumerate().zip(constants) {
             let first = plans.len();
-            if data.num_tips() > 0 {
+            if data.num_tips() > 0 && (data.num_patterns() > 0 || constants.is_some()) {
                 let lens = block_lens(data.num_patterns());
                 let is_small = partition_cost(partition, data)
                     * (num_workers * WHOLE_PARTITIONS_PER_WORKER) as u64
@@ -151,7 +217,7 @@ impl CpuEngine {
                 for part in 0..parts {
                     let range = lens.len() * part / parts..lens.len() * (part + 1) / parts;
                     let is_last = part + 1 == parts;
-                    let constants = is_last.then(|| data.constant_patterns()).flatten();
+                    let constants = if is_last { constants.take() } else { None };
                     plans.push((partition, range.start, lens[range].to_vec(), constants));
                 }
             }
@@ -179,7 +245,7 @@ impl CpuEngine {
         pool.run(&vec![1; num_workers], &|worker| {
             for &unit in &hands[worker] {
                 let (partition, first_block, lens, constants) = &plans[unit];
-                let (data, dims) = (&data[*partition], models[*partition].dims);
+                let (data, dims) = (data[*partition], models[*partition].dims);
                 let made =
                     Unit::new(*partition, data, dims, lens, *first_block, constants.as_ref());
                 *lock(&slots[unit]) = Some(made);
@@ -197,9 +263,33 @@ impl CpuEngine {
             .map(|_| Ok(Mutex::new(Scratch::new(longest_row)?)))
             .collect::<Result<_>>()?;
         let board = Board::new(units.iter().map(|unit| lock(unit).num_blocks()), &partition_units);
-        let shared =
-            Shared { kernels, models, units, partition_units, step_costs, homes, scratch, board };
+        let holders = None;
+        let shared = Shared {
+            holders,
+            kernels,
+            models,
+            units,
+            partition_units,
+            step_costs,
+            homes,
+            scratch,
+            board,
+        };
         Ok(CpuEngine { pool, shared, num_models_set: 0 })
+    }
+
+    /// The same engine, as a part of that of several ranks.
+    pub fn with_holders(mut self, holders: Holders) -> Self {
+        self.shared.board.share_totals(holders.num_partitions());
+        self.shared.holders = Some(holders);
+        self
+    }
+
+    /// The number of sites of a partition of which other ranks have blocks, too.
+    pub fn set_num_sites(&mut self, partition: usize, num_sites: f64) {
+        for unit in self.shared.partition_units[partition].clone() {
+            lock(&self.shared.units[unit]).set_num_sites(num_sites);
+        }
     }
 
     /// The same engine, which computes a row for each pattern of every CLV: to compare with (for tests).
@@ -247,6 +337,12 @@ impl Shared {
     /// Number of partitions, including those without data.
     pub(super) fn num_partitions(&self) -> usize {
         self.models.len()
+    }
+
+    /// The number of the first block of a partition that is here.
+    pub(super) fn first_block(&self, partition: usize) -> usize {
+        let own = self.holders.as_ref().and_then(|holders| holders.own(partition));
+        own.map_or(0, |held| held.blocks.start)
     }
 
     /// Distributes the units of all active partitions, given the number of steps of each partition (0 for inactive ones).

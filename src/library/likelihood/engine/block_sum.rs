@@ -1,5 +1,7 @@
 //! [`BlockSum`]: sums over the blocks of a partition, in one order whoever adds up.
 
+use std::ops::Range;
+
 /// Levels of the tree: there are fewer than 2^32 blocks.
 const LEVELS: usize = 32;
 
@@ -32,13 +34,23 @@ impl<const N: usize> BlockSum<N> {
     /// Adds the next block.
     #[inline]
     pub fn add(&mut self, block: [f64; N]) {
-        let mut sum = block;
-        let full = self.num_blocks.trailing_ones() as usize;
-        for level in &self.sums[..full] {
+        self.add_run(0, block);
+    }
+
+    /// Adds the next 2^`level` blocks, of which this is the sum.
+    ///
+    /// # Panics
+    /// If they are not [aligned](aligned_runs).
+    #[inline]
+    pub fn add_run(&mut self, level: usize, run: [f64; N]) {
+        assert_eq!(self.num_blocks & ((1 << level) - 1), 0, "an aligned run");
+        let mut sum = run;
+        let full = (self.num_blocks >> level).trailing_ones() as usize;
+        for level in &self.sums[level..level + full] {
             sum = std::array::from_fn(|i| level[i] + sum[i]);
         }
-        self.sums[full] = sum;
-        self.num_blocks += 1;
+        self.sums[level + full] = sum;
+        self.num_blocks += 1 << level;
     }
 
     /// The sum of all blocks; zeros if there are none.
@@ -48,6 +60,18 @@ impl<const N: usize> BlockSum<N> {
         sums.reduce(|later, earlier| std::array::from_fn(|i| earlier[i] + later[i]))
             .unwrap_or([0.0; N])
     }
+}
+
+/// The longest aligned runs of 2^k blocks (which begin at a multiple of 2^k) that follow each other in a range of blocks, by their k:
+/// at most twice as many as the range's length has binary digits.
+pub fn aligned_runs(blocks: Range<usize>) -> impl Iterator<Item = usize> {
+    let mut next = blocks.start;
+    std::iter::from_fn(move || {
+        let left = blocks.end.checked_sub(next).filter(|&left| left > 0)?;
+        let level = (left.ilog2()).min(next.trailing_zeros()) as usize;
+        next += 1 << level;
+        Some(level)
+    })
 }
 
 impl<const N: usize> Default for BlockSum<N> {
@@ -92,6 +116,34 @@ mod tests {
             for k in 0..6 {
                 let parts: Vec<f64> = blocks.chunks(1 << k).map(sum).collect();
                 assert_eq!(sum(&parts).to_bits(), sum(&blocks).to_bits(), "{count} by {}", 1 << k);
+            }
+        }
+    }
+
+    #[test]
+    fn the_aligned_runs_of_ranges_add_up_to_the_same_sum() {
+        let mut rng = stream(2, Purpose::Test, 0);
+        for count in [1, 2, 7, 64, 100, 1000] {
+            let blocks: Vec<f64> = (0..count).map(|_| rng.random::<f64>() * 1e3).collect();
+            for _ in 0..20 {
+                let mut cuts: Vec<usize> = (0..3).map(|_| rng.random_range(0..=count)).collect();
+                cuts.extend([0, count]);
+                cuts.sort_unstable();
+                let mut total = BlockSum::new();
+                for cut in cuts.windows(2) {
+                    let mut next = cut[0];
+                    let levels: Vec<usize> = aligned_runs(cut[0]..cut[1]).collect();
+                    assert!(
+                        levels.len()
+                            <= 2 * (1 + (cut[1] - cut[0]).checked_ilog2().unwrap_or(0)) as usize
+                    );
+                    for level in levels {
+                        total.add_run(level, [sum(&blocks[next..next + (1 << level)])]);
+                        next += 1 << level;
+                    }
+                    assert_eq!(next, cut[1]);
+                }
+                assert_eq!(total.total()[0].to_bits(), sum(&blocks).to_bits(), "{count} {cuts:?}");
             }
         }
     }

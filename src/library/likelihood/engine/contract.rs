@@ -7,6 +7,7 @@ use super::program::{
 };
 use crate::error::Error;
 use crate::model::Model;
+use crate::mpi::Ranks;
 use std::fmt;
 
 /// Result of an operation of an engine.
@@ -38,6 +39,8 @@ pub struct EngineOptions {
     pub gpus: u64,
     /// Number of engines at the same time on these GPUs, this one included: each takes no more than its share of their memory.
     pub engines_on_gpus: usize,
+    /// The ranks that share the work, if there are several.
+    pub ranks: Option<Ranks>,
     /// Precision of scores of regraft positions on GPUs.
     pub score_precision: ScorePrecision,
 }
@@ -51,6 +54,7 @@ impl Default for EngineOptions {
             clv_bytes: None,
             gpus: 0,
             engines_on_gpus: 1,
+            ranks: None,
             score_precision: ScorePrecision::Double,
         }
     }

@@ -3,9 +3,10 @@
 use crate::alignment::{PatternFreqs, Patterns};
 use crate::alphabet::Code;
 use crate::model::{Ascertainment, EigenModel, Model, RateCats};
+use serde::{Deserialize, Serialize};
 
 /// Patterns of one partition over the taxa that have data in it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PartitionData {
     /// Codes, `[tip][pattern]`, for the tips of the partition's restricted tree.
     pub tip_codes: Vec<Vec<Code>>,
@@ -46,7 +47,7 @@ impl PartitionData {
 }
 
 /// Model of one partition in the form an engine reads: eigensystems and rate categories.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PartitionModel {
     /// Rate matrices with their frequencies: a single one, except in mixtures such as LG4X and LG+C20.
     pub matrices: Vec<EigenModel>,

@@ -17,7 +17,7 @@ mod program;
 pub mod states;
 mod temporaries;
 
-pub use block_sum::BlockSum;
+pub use block_sum::{BlockSum, aligned_runs};
 pub use check::Checked;
 pub use contract::{
     Capabilities, Engine, EngineError, EngineOptions, Entry, GpuRates, Make, Result,

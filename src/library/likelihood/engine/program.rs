@@ -10,10 +10,11 @@
 
 use crate::likelihood::BRLEN_BOUNDS;
 use crate::numeric::{Gamma, GammaPrior};
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// Identifies a CLV of a partition.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Clv {
     /// A tip of the partition's restricted tree.
     Tip(u32),
@@ -34,7 +35,7 @@ impl Clv {
 }
 
 /// One update: computes a CLV from two others.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Operation {
     /// The CLV that is written: neither a tip nor one of the children.
     pub parent: Clv,
@@ -45,7 +46,7 @@ pub struct Operation {
 }
 
 /// Updates of stored CLVs of one partition, children before parents; no temporaries.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct TraversalDescriptor {
     /// The partition.
     pub partition: usize,
@@ -54,7 +55,7 @@ pub struct TraversalDescriptor {
 }
 
 /// Evaluation of the log-likelihood of one partition at an edge, from tips and stored CLVs.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct EdgeJob {
     /// The partition.
     pub partition: usize,
@@ -65,7 +66,7 @@ pub struct EdgeJob {
 }
 
 /// A point on an edge of one partition, at which the probabilities of states are asked for, from tips and stored CLVs.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct PointJob {
     /// The partition.
     pub partition: usize,
@@ -76,7 +77,7 @@ pub struct PointJob {
 }
 
 /// One step of scoring the regraft positions of a pruned subtree.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub enum InsertionStep {
     /// Makes a temporary in the same way as a CLV.
     Partials(Operation),
@@ -110,7 +111,7 @@ pub enum InsertionStep {
 
 /// All steps of one partition for one pruned subtree. Scores are returned in the order of the steps that
 /// compute one (`Score` and `Edge`).
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct InsertionProgram {
     /// The partition.
     pub partition: usize,
@@ -166,7 +167,7 @@ impl InsertionProgram {
 }
 
 /// An update whose branch lengths are read from [`SweepPartition::brlens`] when it is carried out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SweepOperation {
     /// The CLV that is written: neither a tip nor one of the children.
     pub parent: Clv,
@@ -177,7 +178,7 @@ pub struct SweepOperation {
 }
 
 /// One partition's part in one step of a sweep.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SweepJob {
     /// Index into [`SweepProgram::partitions`].
     pub member: usize,
@@ -190,7 +191,7 @@ pub struct SweepJob {
 }
 
 /// One branch to optimise.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SweepStep {
     /// One job for each partition whose likelihood depends on the branch: a range of [`SweepProgram::jobs`], not
     /// empty.
@@ -200,7 +201,7 @@ pub struct SweepStep {
 }
 
 /// A partition in a sweep.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SweepPartition {
     /// The partition.
     pub partition: usize,
@@ -212,7 +213,7 @@ pub struct SweepPartition {
 }
 
 /// What the steps of a sweep find.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub enum Goal {
     /// The length with the highest likelihood, which becomes that of the branch.
     Maximum,
@@ -231,7 +232,7 @@ pub enum Goal {
 /// Newton-Raphson optimisation of a list of branches, one after the other (Gauss-Seidel). Under linked and
 /// scaled lengths, one program contains all partitions, and their derivatives are summed; under unlinked lengths
 /// there is one program per partition.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SweepProgram {
     /// The partitions, each once.
     pub partitions: Vec<SweepPartition>,
@@ -319,7 +320,7 @@ impl SweepProgram {
 ///
 /// The first steps of all sweeps are carried out; then, unless the tree's log-likelihood is below the floor,
 /// the other steps. The sweeps write temporaries only, and no partition is in two of them.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TrialProgram {
     /// One sweep over all partitions that share their branch lengths, or one per partition.
     pub sweeps: Vec<SweepProgram>,

@@ -1,0 +1,68 @@
+//! [`follow`]: what every rank but rank 0 does.
+
+use super::parts::make_own;
+use super::request::{Computation, Request, Sent, Setup};
+use crate::likelihood::cpu::{CpuEngine, INSTRUCTION_SETS, select_kernels};
+use crate::likelihood::engine::{Engine, EngineError, Result};
+use crate::mpi::Ranks;
+use std::collections::BTreeMap;
+
+/// Does what rank 0 asks, until it asks for nothing more. A failure ends the run.
+pub fn follow(ranks: Ranks) {
+    let mut engines: BTreeMap<u64, CpuEngine> = BTreeMap::new();
+    // If this panics, the run ends.
+    let _turn = ranks.turn();
+    loop {
+        let done = match ranks.hear::<Request>() {
+            Request::Make(number, setup) => make(ranks, &setup).map(|engine| {
+                engines.insert(number, engine);
+            }),
+            Request::Drop(number) => {
+                engines.remove(&number);
+                Ok(())
+            }
+            Request::Compute(number, computation) => {
+                let engine = engines.get_mut(&number).expect("an engine that was made");
+                compute(engine, computation)
+            }
+            Request::End => return,
+        };
+        if let Err(error) = done {
+            ranks.abort(&error.to_string());
+        }
+    }
+}
+
+fn make(ranks: Ranks, setup: &Setup) -> Result<CpuEngine> {
+    let own = env!("CARGO_PKG_VERSION");
+    if setup.version != own {
+        let reason = format!("rank 0 is mlsearch {}, this rank {own}", setup.version);
+        return Err(EngineError::Unavailable { engine: "cpu", reason });
+    }
+    let parts: Vec<Sent> = ranks.receive(0);
+    let wanted = setup.instruction_set.as_deref();
+    let known = wanted.and_then(|wanted| INSTRUCTION_SETS.iter().find(|set| **set == wanted));
+    make_own(ranks, parts, setup, select_kernels(known.copied())?)
+}
+
+fn compute(engine: &mut CpuEngine, computation: Computation) -> Result<()> {
+    match computation {
+        Computation::SetModels(models) => {
+            engine.set_partition_models(&models);
+            Ok(())
+        }
+        Computation::SetPatternWeights(partition, weights) => {
+            engine.set_pattern_weights(partition, &weights)
+        }
+        Computation::UpdatePartials(descriptors) => engine.update_partials(&descriptors),
+        Computation::LogLikelihoods(jobs) => engine.log_likelihoods(&jobs).map(drop),
+        Computation::PatternLogLikelihoods(job) => engine.pattern_log_likelihoods(&job).map(drop),
+        Computation::StateProbabilities(jobs) => engine.state_probabilities(&jobs).map(drop),
+        Computation::InsertionScores(programs) => engine.insertion_scores(&programs).map(drop),
+        Computation::OptimizeBranches(programs) => {
+            engine.optimize_branches(&mut programs.into_owned())
+        }
+        Computation::TryInsertions(trials) => engine.try_insertions(&mut trials.into_owned()),
+        Computation::Clv(partition, slot) => engine.clv(partition, slot).map(drop),
+    }
+}

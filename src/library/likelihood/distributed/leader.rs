@@ -1,0 +1,179 @@
+//! [`make`]: the engine as rank 0 has it, which tells the other ranks what it does.
+
+use super::parts::{make_own, part};
+use super::request::{Computation, Request, Sent, Setup};
+use super::shares::{Blocks, share_out};
+use crate::likelihood::cpu::{CpuEngine, select_kernels};
+use crate::likelihood::engine::layout::BLOCK;
+use crate::likelihood::engine::{
+    Capabilities, EdgeJob, Engine, EngineOptions, InsertionProgram, PartitionData, PartitionModel,
+    PointJob, Result, SweepProgram, TraversalDescriptor, TrialProgram, new_block,
+};
+use crate::model::Model;
+use crate::mpi::Ranks;
+use crate::parallel::UnitCost;
+use std::borrow::Cow;
+
+/// What one exchange of a few numbers between machines costs, in units of CLV updates (a block of DNA with four categories of rates,
+/// 8192 units, takes half a microsecond): about 8 microseconds.
+const EXCHANGE: UnitCost = 16 * 8192;
+
+/// True if several ranks compute a likelihood of so many patterns and rows (numbers of a CLV for each pattern) faster than one: if what
+/// they save in a step is more than what it costs them to exchange its sums.
+pub fn is_worth_it(ranks: Ranks, steps_cost: UnitCost) -> bool {
+    let size = ranks.size() as UnitCost;
+    let exchange = EXCHANGE * UnitCost::from(size.ilog2());
+    size > 1 && (ranks.always_share() || steps_cost - steps_cost / size > exchange)
+}
+
+/// The engine of all ranks.
+///
+/// # Errors
+/// As of the CPU engine. (If another rank lacks something, it ends the run.)
+pub fn make(
+    data: &[PartitionData],
+    options: &EngineOptions,
+    ranks: Ranks,
+) -> Result<Box<dyn Engine>> {
+    let kernels = select_kernels(options.instruction_set)?;
+    let constants: Vec<Option<PartitionData>> =
+        data.iter().map(PartitionData::constant_patterns).collect();
+    let blocks = data.iter().zip(&constants).map(|(data, constants)| {
+        let dims = new_block(data).dims;
+        let count = match data.num_tips() {
+            0 => 0,
+            _ => data.num_patterns().div_ceil(BLOCK) + usize::from(constants.is_some()),
+        };
+        let cost = BLOCK * data.num_tips() * dims.row() * dims.num_states;
+        Blocks { count, cost: cost as UnitCost }
+    });
+    let holders = share_out(&blocks.collect::<Vec<_>>(), ranks.size());
+    let setup = Setup {
+        version: env!("CARGO_PKG_VERSION").to_string(),
+        instruction_set: options.instruction_set.map(String::from),
+        threads: options.threads,
+        clv_bytes: options.clv_bytes,
+        holders,
+        num_sites: data.iter().map(|data| data.weights.iter().sum()).collect(),
+    };
+    let parts_of = |rank: usize| -> Vec<Sent> {
+        let each = setup.holders.iter().zip(data).zip(&constants);
+        each.map(|((holders, data), constants)| part(rank, holders, data, constants)).collect()
+    };
+    let number = ranks.next_number();
+    let _turn = ranks.turn();
+    ranks.tell(&Request::Make(number, Cow::Borrowed(&setup)));
+    for rank in 1..ranks.size() {
+        ranks.send(rank, &parts_of(rank));
+    }
+    let engine = make_own(ranks, parts_of(0), &setup, kernels);
+    let engine = engine.unwrap_or_else(|error| ranks.abort(&error.to_string()));
+    Ok(Box::new(Leader { ranks, number, engine }))
+}
+
+/// Tells the other ranks that nothing more will be asked of them.
+pub fn end(ranks: Ranks) {
+    let _turn = ranks.turn();
+    ranks.tell(&Request::End);
+}
+
+/// The engine of rank 0.
+struct Leader {
+    ranks: Ranks,
+    number: u64,
+    engine: CpuEngine,
+}
+
+impl Leader {
+    /// Does something together with all ranks. A failure ends the run, because the others have begun.
+    fn together<T>(
+        &mut self,
+        computation: Computation,
+        work: impl FnOnce(&mut CpuEngine) -> Result<T>,
+    ) -> Result<T> {
+        let _turn = self.ranks.turn();
+        self.ranks.tell(&Request::Compute(self.number, computation));
+        match work(&mut self.engine) {
+            Ok(found) => Ok(found),
+            Err(error) => self.ranks.abort(&error.to_string()),
+        }
+    }
+}
+
+impl Drop for Leader {
+    fn drop(&mut self) {
+        // A panic has ended the other ranks, or will.
+        if !std::thread::panicking() {
+            let _turn = self.ranks.turn();
+            self.ranks.tell(&Request::Drop(self.number));
+        }
+    }
+}
+
+impl Engine for Leader {
+    fn capabilities(&self) -> Capabilities {
+        self.engine.capabilities()
+    }
+
+    fn set_models(&mut self, models: &[(usize, &Model)]) -> Result<()> {
+        let models: Vec<(usize, PartitionModel)> = models
+            .iter()
+            .map(|(partition, model)| (*partition, PartitionModel::new(model)))
+            .collect();
+        self.together(Computation::SetModels(Cow::Borrowed(&models)), |engine| {
+            engine.set_partition_models(&models);
+            Ok(())
+        })
+    }
+
+    fn set_pattern_weights(&mut self, partition: usize, weights: &[f64]) -> Result<()> {
+        let computation = Computation::SetPatternWeights(partition, Cow::Borrowed(weights));
+        self.together(computation, |engine| engine.set_pattern_weights(partition, weights))
+    }
+
+    fn update_partials(&mut self, descriptors: &[TraversalDescriptor]) -> Result<()> {
+        let computation = Computation::UpdatePartials(Cow::Borrowed(descriptors));
+        self.together(computation, |engine| engine.update_partials(descriptors))
+    }
+
+    fn log_likelihoods(&mut self, jobs: &[EdgeJob]) -> Result<Vec<f64>> {
+        let computation = Computation::LogLikelihoods(Cow::Borrowed(jobs));
+        self.together(computation, |engine| engine.log_likelihoods(jobs))
+    }
+
+    fn pattern_log_likelihoods(&mut self, job: &EdgeJob) -> Result<Vec<f64>> {
+        let computation = Computation::PatternLogLikelihoods(*job);
+        self.together(computation, |engine| engine.pattern_log_likelihoods(job))
+    }
+
+    fn state_probabilities(&mut self, jobs: &[PointJob]) -> Result<Vec<Vec<f64>>> {
+        let computation = Computation::StateProbabilities(Cow::Borrowed(jobs));
+        self.together(computation, |engine| engine.state_probabilities(jobs))
+    }
+
+    fn insertion_scores(&mut self, programs: &[InsertionProgram]) -> Result<Vec<Vec<f64>>> {
+        let computation = Computation::InsertionScores(Cow::Borrowed(programs));
+        self.together(computation, |engine| engine.insertion_scores(programs))
+    }
+
+    fn optimize_branches(&mut self, programs: &mut [SweepProgram]) -> Result<()> {
+        // The message is sent before the programs change.
+        let _turn = self.ranks.turn();
+        let computation = Computation::OptimizeBranches(Cow::Borrowed(programs));
+        self.ranks.tell(&Request::Compute(self.number, computation));
+        let done = self.engine.optimize_branches(programs);
+        done.map_err(|error| self.ranks.abort(&error.to_string()))
+    }
+
+    fn try_insertions(&mut self, trials: &mut [TrialProgram]) -> Result<()> {
+        let _turn = self.ranks.turn();
+        let computation = Computation::TryInsertions(Cow::Borrowed(trials));
+        self.ranks.tell(&Request::Compute(self.number, computation));
+        let done = self.engine.try_insertions(trials);
+        done.map_err(|error| self.ranks.abort(&error.to_string()))
+    }
+
+    fn clv(&mut self, partition: usize, slot: u32) -> Result<(Vec<f64>, Vec<u32>)> {
+        self.together(Computation::Clv(partition, slot), |engine| engine.clv(partition, slot))
+    }
+}

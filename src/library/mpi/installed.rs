@@ -1,0 +1,106 @@
+//! Ranks of an installed MPI (Open MPI, MPICH or another that the crate `mpi` was built with).
+
+use super::communicator::Communicator;
+use mpi::environment::Universe;
+use mpi::request::{Request, WaitGuard, scope};
+use mpi::topology::SimpleCommunicator;
+use mpi::traits::*;
+use std::time::{Duration, Instant};
+
+/// For how long a rank that waits looks again and again without a pause: about what an exchange between machines takes.
+const SPIN: Duration = Duration::from_micros(50);
+/// After this, others do something long, and a rank that waits sleeps between two looks.
+const PATIENCE: Duration = Duration::from_millis(5);
+/// How long it sleeps then.
+const NAP: Duration = Duration::from_micros(100);
+
+/// All processes that were started together.
+pub struct Installed {
+    world: SimpleCommunicator,
+    /// MPI ends when this is dropped.
+    _universe: Universe,
+}
+
+// SAFETY: MPI was initialised so that any thread may call it, one at a time, and all calls are made in a rank's turn
+// (`Ranks::turn`) or by its only thread.
+#[allow(unsafe_code)]
+unsafe impl Send for Installed {}
+// SAFETY: as above.
+#[allow(unsafe_code)]
+unsafe impl Sync for Installed {}
+
+impl Installed {
+    /// Begins MPI.
+    ///
+    /// # Errors
+    /// It has begun already, or cannot be called by different threads, in words.
+    pub fn begin() -> Result<Self, String> {
+        let wanted = mpi::Threading::Serialized;
+        let begun = mpi::initialize_with_threading(wanted);
+        let (universe, provided) = begun.ok_or("MPI has already begun in this process")?;
+        if provided < wanted {
+            return Err(format!(
+                "this MPI can be called by one thread only ({provided:?}), and mlsearch needs one that threads can call in \
+                 turn (MPI_THREAD_SERIALIZED)"
+            ));
+        }
+        let world = universe.world();
+        Ok(Installed { world, _universe: universe })
+    }
+
+    /// Name and version of the library.
+    pub fn library(&self) -> String {
+        let name = mpi::environment::library_version().unwrap_or_default();
+        name.lines().next().unwrap_or_default().trim().trim_end_matches(',').to_string()
+    }
+}
+
+/// Waits without taking a core from those who compute.
+fn wait<'a, D: ?Sized, S: mpi::request::Scope<'a>>(mut request: Request<'a, D, S>) {
+    let started = Instant::now();
+    loop {
+        request = match request.test() {
+            Ok(_) => return,
+            Err(request) => request,
+        };
+        match started.elapsed() {
+            waited if waited < SPIN => std::hint::spin_loop(),
+            waited if waited < PATIENCE => std::thread::yield_now(),
+            _ => std::thread::sleep(NAP),
+        }
+    }
+}
+
+impl Communicator for Installed {
+    fn rank(&self) -> usize {
+        self.world.rank() as usize
+    }
+
+    fn size(&self) -> usize {
+        self.world.size() as usize
+    }
+
+    fn all_gather(&self, own: &[f64], all: &mut [f64]) {
+        assert_eq!(all.len(), own.len() * self.size(), "as many numbers of each rank");
+        scope(|scope| wait(self.world.immediate_all_gather_into(scope, own, all)));
+    }
+
+    fn broadcast(&self, bytes: &mut [u8]) {
+        let root = self.world.process_at_rank(0);
+        scope(|scope| wait(root.immediate_broadcast_into(scope, bytes)));
+    }
+
+    fn send(&self, to: usize, bytes: &[u8]) {
+        let other = self.world.process_at_rank(to as i32);
+        scope(|scope| wait(other.immediate_send(scope, bytes)));
+    }
+
+    fn receive(&self, from: usize, bytes: &mut [u8]) {
+        let other = self.world.process_at_rank(from as i32);
+        scope(|scope| wait(other.immediate_receive_into(scope, bytes)));
+    }
+
+    fn abort(&self) -> ! {
+        self.world.abort(1)
+    }
+}

@@ -1,0 +1,18 @@
+//! Ranks: processes of one run, on one machine or many, that hand each other numbers. What they need of MPI is a trait
+//! ([`Communicator`]), with ranks that are threads of one process (`threads`, for tests) and, if the program is built with the feature
+//! `mpi`, an installed MPI (`installed`). What is computed by several ranks is above: the likelihood in `likelihood/distributed`.
+
+mod communicator;
+#[cfg(feature = "mpi")]
+mod installed;
+mod threads;
+mod world;
+
+pub use communicator::Communicator;
+#[cfg(feature = "mpi")]
+pub use installed::Installed;
+pub use threads::as_threads;
+pub use world::{Ranks, Traffic, World};
+
+/// True if this build can use an installed MPI.
+pub const IS_AVAILABLE: bool = cfg!(feature = "mpi");

@@ -1,0 +1,263 @@
+//! [`Ranks`]: all ranks of a run, as whatever computes on them knows them.
+
+use super::communicator::Communicator;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard};
+
+/// Bytes of a message of rank 0 that go with its length. Most programs of work take no more.
+const FIRST_PART: usize = 2048;
+/// Bytes of a length.
+const LENGTH: usize = size_of::<u64>();
+/// A message in one piece is shorter than this, because MPI counts by 32-bit integers.
+const PIECE: usize = 1 << 30;
+
+/// What ranks have handed each other so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Traffic {
+    /// Messages of rank 0 to all.
+    pub broadcasts: u64,
+    /// Bytes of these.
+    pub broadcast_bytes: u64,
+    /// Exchanges of numbers by all.
+    pub gathers: u64,
+    /// Bytes that each rank gave in these.
+    pub gathered_bytes: u64,
+}
+
+/// The ranks of a run.
+pub struct World {
+    communicator: Box<dyn Communicator>,
+    /// Held by whoever works with the other ranks: they take part in one thing at a time.
+    turn: Mutex<()>,
+    /// Tells why the run is ended.
+    say: fn(&str),
+    /// Work is shared however little it is.
+    always: bool,
+    next_number: AtomicU64,
+    traffic: [AtomicU64; 4],
+}
+
+impl World {
+    /// Ranks that say by `say` why they end the run.
+    pub fn new(communicator: Box<dyn Communicator>, say: fn(&str)) -> Self {
+        let (turn, next_number) = (Mutex::new(()), AtomicU64::new(0));
+        World {
+            communicator,
+            turn,
+            say,
+            always: false,
+            next_number,
+            traffic: [const { AtomicU64::new(0) }; 4],
+        }
+    }
+
+    /// The same, who share all work however little it is.
+    pub fn that_always_share(self) -> Self {
+        World { always: true, ..self }
+    }
+}
+
+/// A handle to the ranks of a run, which live as long as the process.
+#[derive(Clone, Copy)]
+pub struct Ranks(&'static World);
+
+impl fmt::Debug for Ranks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "rank {} of {}", self.rank(), self.size())
+    }
+}
+
+impl PartialEq for Ranks {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self.0, other.0)
+    }
+}
+
+impl Eq for Ranks {}
+
+impl Ranks {
+    /// A handle to these ranks.
+    pub fn of(world: World) -> Self {
+        Ranks(Box::leak(Box::new(world)))
+    }
+
+    /// The number of this rank.
+    pub fn rank(self) -> usize {
+        self.0.communicator.rank()
+    }
+
+    /// True for rank 0, which decides what is done.
+    pub fn leads(self) -> bool {
+        self.rank() == 0
+    }
+
+    /// Number of ranks.
+    pub fn size(self) -> usize {
+        self.0.communicator.size()
+    }
+
+    /// True if work is shared however little it is.
+    pub fn always_share(self) -> bool {
+        self.0.always
+    }
+
+    /// Until this is dropped, nobody else works with the other ranks. To be held by rank 0 from telling what is to be done to the
+    /// end of that.
+    pub fn turn(self) -> Turn {
+        let guard = self.0.turn.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        Turn { ranks: self, _guard: guard }
+    }
+
+    /// A number that nothing else has.
+    pub fn next_number(self) -> u64 {
+        self.0.next_number.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// What this rank has handed to others so far.
+    pub fn traffic(self) -> Traffic {
+        let [broadcasts, broadcast_bytes, gathers, gathered_bytes] =
+            [0, 1, 2, 3].map(|i: usize| self.0.traffic[i].load(Ordering::Relaxed));
+        Traffic { broadcasts, broadcast_bytes, gathers, gathered_bytes }
+    }
+
+    fn count(self, first: usize, bytes: usize) {
+        self.0.traffic[first].fetch_add(1, Ordering::Relaxed);
+        self.0.traffic[first + 1].fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
+    /// The numbers of all ranks, one rank after the other: each gives as many.
+    pub fn all_gather(self, own: &[f64]) -> Vec<f64> {
+        let mut all = vec![0.0; own.len() * self.size()];
+        if !own.is_empty() {
+            self.count(2, size_of_val(own));
+            self.0.communicator.all_gather(own, &mut all);
+        }
+        all
+    }
+
+    /// Rank 0 tells all others.
+    ///
+    /// # Panics
+    /// If the message cannot be written, as no message of mlsearch.
+    pub fn tell(self, message: &impl Serialize) {
+        let mut bytes = vec![0; LENGTH];
+        bytes = postcard::to_extend(message, bytes).expect("a message");
+        let length = bytes.len() - LENGTH;
+        bytes[..LENGTH].copy_from_slice(&(length as u64).to_le_bytes());
+        bytes.resize(bytes.len().max(FIRST_PART), 0);
+        self.count(0, bytes.len());
+        let (first, rest) = bytes.split_at_mut(FIRST_PART);
+        self.0.communicator.broadcast(first);
+        rest.chunks_mut(PIECE).for_each(|piece| self.0.communicator.broadcast(piece));
+    }
+
+    /// What rank 0 [tells](Ranks::tell).
+    ///
+    /// # Panics
+    /// If that is something else.
+    pub fn hear<T: DeserializeOwned>(self) -> T {
+        let mut bytes = vec![0; FIRST_PART];
+        self.0.communicator.broadcast(&mut bytes);
+        let length = length_of(&bytes);
+        bytes.resize((LENGTH + length).max(FIRST_PART), 0);
+        bytes[FIRST_PART..]
+            .chunks_mut(PIECE)
+            .for_each(|piece| self.0.communicator.broadcast(piece));
+        decode(&bytes[LENGTH..LENGTH + length])
+    }
+
+    /// Sends something to a rank that [receives](Ranks::receive) it.
+    ///
+    /// # Panics
+    /// If it cannot be written, as no message of mlsearch.
+    pub fn send(self, to: usize, message: &impl Serialize) {
+        let bytes = postcard::to_stdvec(message).expect("a message");
+        self.0.communicator.send(to, &(bytes.len() as u64).to_le_bytes());
+        bytes.chunks(PIECE).for_each(|piece| self.0.communicator.send(to, piece));
+    }
+
+    /// What a rank [sends](Ranks::send).
+    ///
+    /// # Panics
+    /// If that is something else.
+    pub fn receive<T: DeserializeOwned>(self, from: usize) -> T {
+        let mut length = [0; LENGTH];
+        self.0.communicator.receive(from, &mut length);
+        let mut bytes = vec![0; length_of(&length)];
+        bytes.chunks_mut(PIECE).for_each(|piece| self.0.communicator.receive(from, piece));
+        decode(&bytes)
+    }
+
+    /// Ends the run, because this rank has failed, and others may wait for it.
+    pub fn abort(self, why: &str) -> ! {
+        (self.0.say)(&format!("rank {} of {}: {why}", self.rank(), self.size()));
+        self.0.communicator.abort()
+    }
+}
+
+/// Somebody's turn to work with the other ranks. If it ends by a panic, so does the run, because the others may wait.
+pub struct Turn {
+    ranks: Ranks,
+    _guard: MutexGuard<'static, ()>,
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.ranks.abort("it has panicked");
+        }
+    }
+}
+
+fn length_of(bytes: &[u8]) -> usize {
+    u64::from_le_bytes(bytes[..LENGTH].try_into().expect("the bytes of a length")) as usize
+}
+
+fn decode<T: DeserializeOwned>(bytes: &[u8]) -> T {
+    postcard::from_bytes(bytes).expect("all ranks run the same program")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::as_threads;
+    use super::*;
+
+    #[test]
+    fn all_hear_what_rank_0_tells_and_have_the_numbers_of_all() {
+        let messages = || {
+            let lengths = [0, 1, 100, FIRST_PART - LENGTH - 2, FIRST_PART, 100_000];
+            lengths.map(|length| (0..length).map(|i| (i % 251) as u8).collect::<Vec<_>>())
+        };
+        let work = |ranks: Ranks| {
+            for message in messages() {
+                if ranks.leads() {
+                    ranks.tell(&message);
+                } else {
+                    assert_eq!(ranks.hear::<Vec<u8>>(), message);
+                }
+            }
+            let mut of_others = Vec::new();
+            for other in 1..ranks.size() {
+                if ranks.leads() {
+                    ranks.send(other, &("some", other));
+                } else if ranks.rank() == other {
+                    of_others = ranks.receive::<(String, usize)>(0).0.into_bytes();
+                }
+            }
+            assert_eq!(of_others.is_empty(), ranks.leads());
+            let numbers = [ranks.rank() as f64, -1.5];
+            let all = ranks.all_gather(&numbers);
+            assert!(ranks.all_gather(&[]).is_empty());
+            all
+        };
+        for size in [1, 2, 3, 5] {
+            let expected: Vec<f64> = (0..size).flat_map(|rank| [rank as f64, -1.5]).collect();
+            for all in as_threads(size, work) {
+                assert_eq!(all, expected);
+            }
+        }
+    }
+}
