@@ -7,6 +7,16 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     env_logger::Builder::from_env(env_logger::Env::default().default_filter_or("off")).init();
     mlsearch::panics::keep();
+    let processes = match run::Processes::begin(cli::print_failure) {
+        Ok(processes) => processes,
+        Err(error) => return cli::print_error(&error),
+    };
+    if processes.only_follows() {
+        // Rank 0 decides when the run ends.
+        run::ignore_signals();
+        processes.follow();
+        return ExitCode::SUCCESS;
+    }
     if let Err(error) = run::listen_to_signals() {
         log::warn!("signals end the run without a checkpoint: {error}");
     }
@@ -17,13 +27,14 @@ fn main() -> ExitCode {
             return cli::print_error(&mlsearch::error::Error::Usage(message));
         }
     };
-    let analysis = match cli::parse(&words) {
+    let mut analysis = match cli::parse(&words) {
         Ok(analysis) => analysis,
         Err(Stop::Clap(error)) => return cli::print_clap(&error),
         Err(Stop::Refused(error)) => return cli::print_error(&error),
         Err(Stop::Text(text)) => return cli::print_text(&text),
         Err(Stop::NoCommand(text)) => return cli::print_no_command(&text),
     };
+    processes.take_part_in(&mut analysis);
     match run::execute(&analysis) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => cli::print_error(&error),

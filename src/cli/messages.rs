@@ -10,6 +10,11 @@ pub fn print_error(error: &Error) -> ExitCode {
     ExitCode::from(error.exit_code())
 }
 
+/// Prints why this process ends the run, on standard error.
+pub fn print_failure(why: &str) {
+    eprintln!("mlsearch: {why}");
+}
+
 /// Prints the option parser's message: help and version on standard output with code 0, refusals on
 /// standard error with code 2.
 pub fn print_clap(error: &clap::Error) -> ExitCode {

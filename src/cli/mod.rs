@@ -13,4 +13,4 @@ mod toy_tests;
 pub use crate::commands::{Guide, WORDS, Word, output_kinds};
 pub use front::{Stop, flat, parse};
 pub use help::guides;
-pub use messages::{print_clap, print_error, print_no_command, print_text};
+pub use messages::{print_clap, print_error, print_failure, print_no_command, print_text};

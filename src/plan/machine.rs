@@ -3,8 +3,8 @@
 use super::options::{DEFAULT_SEED, RunOptions, Threads};
 use super::refusals::Refusals;
 use super::values::{
-    parse_engine, parse_gpus, parse_instruction_set, parse_memory, parse_precision, parse_seed,
-    parse_threads,
+    parse_engine, parse_gpus, parse_instruction_set, parse_memory, parse_precision,
+    parse_ranks_per_job, parse_seed, parse_threads,
 };
 use crate::likelihood::ScorePrecision;
 use crate::likelihood::select::INSTRUCTION_SET_HELP;
@@ -47,6 +47,11 @@ pub(crate) struct RunArgs {
     /// all that a search decides by is in double [default: double]
     #[arg(long, value_name = "PRECISION", help_heading = RUN, hide_short_help = true)]
     pub gpu_precision: Option<String>,
+    /// Under mpirun: processes that compute one likelihood together, auto or a number
+    ///
+    /// By default, as many as make it faster; the result is the same with any number [default: auto].
+    #[arg(long, value_name = "N", help_heading = RUN, hide_short_help = true)]
+    pub ranks_per_job: Option<String>,
     /// Only describe the data, memory and time of a run
     ///
     /// The memory (bytes), time (seconds) and threads that it needs; can be added to any command.
@@ -82,6 +87,8 @@ impl RunArgs {
             score_precision,
             instruction_set: refusals.or(parse_instruction_set(self.simd.as_deref()), None),
             stop: Stop::default(),
+            ranks: None,
+            ranks_per_job: refusals.or(parse_ranks_per_job(self.ranks_per_job.as_deref()), None),
         }
     }
 }

@@ -6,6 +6,7 @@ use crate::bootstrap::{Bootstop, Sampling, SamplingUnit, SupportKind};
 use crate::distance::DistanceTree;
 use crate::likelihood::{BrlenLinkage, ScorePrecision};
 use crate::model_selection::Criterion;
+use crate::mpi::Ranks;
 use crate::output::{Names, TreeFormat};
 use crate::search::SearchEffort;
 use crate::stop::Stop;
@@ -272,6 +273,10 @@ pub(crate) struct RunOptions {
     pub instruction_set: Option<&'static str>,
     /// How another thread ends the run, if it is inside another program.
     pub stop: Stop,
+    /// The processes of the run, if it was started as several.
+    pub ranks: Option<Ranks>,
+    /// How many of them compute one likelihood; `None` for as many as make it faster.
+    pub ranks_per_job: Option<usize>,
 }
 
 /// Where trees are rooted when they are written.

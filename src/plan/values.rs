@@ -92,6 +92,20 @@ pub(crate) fn parse_threads(text: Option<&str>) -> std::result::Result<Threads, 
     }
 }
 
+/// `auto`, or a number of ranks.
+pub(crate) fn parse_ranks_per_job(
+    text: Option<&str>,
+) -> std::result::Result<Option<usize>, String> {
+    match text {
+        None => Ok(None),
+        Some(text) if text.eq_ignore_ascii_case("auto") => Ok(None),
+        Some(text) => match text.parse::<usize>() {
+            Ok(number) if number > 0 => Ok(Some(number)),
+            _ => Err(format!("--ranks-per-job {text}: expected a number of at least 1, or auto")),
+        },
+    }
+}
+
 /// `500M`, `8G`, `1.5gb`: bytes.
 pub(crate) fn parse_memory(text: Option<&str>) -> std::result::Result<Option<u64>, String> {
     let Some(text) = text else { return Ok(None) };

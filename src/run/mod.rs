@@ -3,12 +3,14 @@
 
 mod execute;
 mod opened;
+mod ranks;
 
 pub use execute::{execute, execute_watched};
 pub use opened::Opened;
+pub use ranks::Processes;
 
 // For programs that use the library, and for tests of hostile input.
 pub use crate::commands::Analysis;
 pub use crate::dataset::{SiteWeights, parse_distances, parse_site_frequencies};
 pub use crate::output::{MatrixFormat, Moment, OutputKind, Watched};
-pub use crate::runtime::interrupt::listen as listen_to_signals;
+pub use crate::runtime::interrupt::{ignore as ignore_signals, listen as listen_to_signals};

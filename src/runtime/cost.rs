@@ -87,6 +87,17 @@ impl Cost {
         Cost::of(&loaded.partitions, &tips)
     }
 
+    /// Of each of so many ranks that share the patterns.
+    pub(crate) fn of_each_of(self, num_ranks: usize) -> Self {
+        let share = |bytes: u64| bytes.div_ceil(num_ranks as u64);
+        Cost {
+            clv_bytes: share(self.clv_bytes),
+            workable_clv_bytes: share(self.workable_clv_bytes),
+            engine_data_bytes: share(self.engine_data_bytes),
+            ..self
+        }
+    }
+
     /// Most bytes of an engine, if no patterns are repeated in a part of the tree.
     pub(crate) fn engine_bytes(&self) -> u64 {
         self.clv_bytes + self.engine_data_bytes

@@ -64,6 +64,15 @@ pub fn listen() -> std::io::Result<()> {
     Ok(())
 }
 
+/// From now on signals are not answered: another process of the run does that.
+pub fn ignore() {
+    for signal in [SIGINT, SIGTERM] {
+        if let Err(error) = signal_hook::flag::register(signal, Arc::default()) {
+            log::warn!("a signal ends this process: {error}");
+        }
+    }
+}
+
 /// The signal that was received.
 pub(crate) fn signal() -> Option<u8> {
     u8::try_from(RECEIVED.load(Ordering::Relaxed)).ok().filter(|&signal| signal > 0)

@@ -5,12 +5,14 @@ use super::cost::{Cost, format_bytes};
 use crate::dataset::Loaded;
 use crate::error::{Error, Result};
 use crate::likelihood::select::{
-    Choice, ENGINE_OF_GPUS, PartitionSize, choose_engine, gpus_for_jobs, room_on_gpus,
+    Choice, ENGINE_OF_GPUS, PartitionSize, choose_engine, gpus_for_jobs, is_worth_sharing,
+    room_on_gpus,
 };
 use crate::likelihood::{
     BrlenLinkage, EngineError, EngineOptions, Evaluator, ScorePrecision, make_evaluator,
 };
 use crate::model::Model;
+use crate::mpi::Ranks;
 use crate::parallel::{UnitCost, available_cores, available_memory, deal, loads_of, used_memory};
 use crate::partition::Partition;
 use crate::plan::{MemoryPlan, Plan, Threads, TreeSource};
@@ -109,7 +111,20 @@ impl Resources {
     /// # Errors
     /// [`Error::Usage`] if this machine does not have the requested instruction set or engine.
     pub(crate) fn new(plan: &Plan, partitions: &[Partition]) -> Result<(Self, Option<String>)> {
-        let (threads, warning) = choose_threads(plan.run.threads, count_rows(partitions));
+        let on_gpus = plan.run.engine == Some(ENGINE_OF_GPUS);
+        if on_gpus && plan.run.ranks.is_some() {
+            return Err(Error::Usage(format!(
+                "--backend {ENGINE_OF_GPUS} computes in one process, and this one is one of several ranks: start it without \
+                 mpirun"
+            )));
+        }
+        let worth = |ranks: &Ranks| match plan.run.ranks_per_job {
+            Some(number) => number > 1,
+            None => is_worth_sharing(*ranks, &sizes_of(partitions)),
+        };
+        let ranks = plan.run.ranks.filter(worth);
+        let rows = count_rows(partitions) / ranks.map_or(1, Ranks::size);
+        let (threads, warning) = choose_threads(plan.run.threads, rows);
         let instruction_set = plan.run.instruction_set;
         let engine = EngineOptions {
             name: plan.run.engine,
@@ -118,7 +133,7 @@ impl Resources {
             clv_bytes: None,
             gpus: plan.run.gpus,
             engines_on_gpus: 1,
-            ranks: None,
+            ranks,
             score_precision: plan.run.score_precision,
         };
         choose_engine(&engine).map_err(|error| match error {
@@ -133,7 +148,7 @@ impl Resources {
             }
             other => Error::Usage(format!("--simd: {other}")),
         })?;
-        let useful_threads = useful_threads(partitions);
+        let useful_threads = useful_for(rows);
         let resources = Resources {
             engine,
             jobs_in_memory: usize::MAX,
@@ -162,13 +177,7 @@ impl Resources {
         if !self.is_on_gpus() {
             return self;
         }
-        let size_of = |partition: &Partition| PartitionSize {
-            num_tips: partition.patterns.num_tips(),
-            num_patterns: partition.patterns.num_patterns(),
-            num_states: partition.model.num_states(),
-            num_rates: partition.model.rate_cats().rates.len(),
-        };
-        let sizes: Vec<PartitionSize> = partitions.iter().map(size_of).collect();
+        let sizes = sizes_of(partitions);
         Resources {
             dealt_gpus: gpus_for_jobs(&self.engine, &sizes),
             room_on_gpus: room_on_gpus(&self.engine, &sizes).max(1),
@@ -193,6 +202,11 @@ impl Resources {
         let own = each.cycle().nth(job % gpus.count_ones() as usize).unwrap_or(gpus);
         let engine = EngineOptions { gpus: own, ..self.engine };
         Resources { engine, ..self }
+    }
+
+    /// Number of ranks that share a likelihood.
+    pub(crate) fn num_ranks(&self) -> usize {
+        self.engine.ranks.map_or(1, Ranks::size)
     }
 
     /// The engine's name, and that of its instruction set.
@@ -228,7 +242,7 @@ impl Resources {
         plan: &Plan,
         loaded: &Loaded,
     ) -> Result<(Self, Option<Calibration>)> {
-        let cost = Cost::of_data(loaded);
+        let cost = Cost::of_data(loaded).of_each_of(self.num_ranks());
         let used = used_memory().unwrap_or(0);
         let Some(free) = free_memory(plan, used) else { return Ok((self, None)) };
         let allowed = plan.run.memory.map(|allowed| allowed.saturating_sub(used));
@@ -314,6 +328,10 @@ impl Resources {
             let gpus = self.dealt_gpus.map_or(1, u64::count_ones) as usize;
             return Shares { jobs: gpus.min(num_jobs).max(1), parts: 1, resources: self };
         }
+        // All ranks work on one likelihood at a time.
+        if self.engine.ranks.is_some() {
+            return Shares { jobs: 1, parts: 1, resources: self };
+        }
         let threads = allowed_threads(plan);
         let at_once = threads.min(num_jobs).min(self.jobs_in_memory).max(1);
         if num_jobs == 1 || at_once < threads && self.threads() > at_once {
@@ -331,7 +349,10 @@ impl Resources {
 
     /// These, for a single search of the plan, if there is memory for that.
     pub(crate) fn of_one_search(self, plan: &Plan) -> Self {
-        if self.is_on_gpus() { self } else { self.with_companions(allowed_threads(plan)) }
+        match self.is_on_gpus() || self.engine.ranks.is_some() {
+            true => self,
+            false => self.with_companions(allowed_threads(plan)),
+        }
     }
 
     /// These, for a search that has so many threads, and parts that can go on side by side. Where a likelihood has
@@ -375,6 +396,9 @@ impl Resources {
             let resources = Resources { engine, ..self };
             return Shares { jobs, parts: (room / jobs).clamp(1, num_parts), resources };
         }
+        if self.engine.ranks.is_some() {
+            return Shares { jobs: 1, parts: 1, resources: self };
+        }
         let most = threads.min(num_jobs).min(self.jobs_in_memory).max(1);
         let resources =
             |inside| Resources { engine: EngineOptions { threads: inside, ..self.engine }, ..self };
@@ -403,6 +427,16 @@ impl Resources {
         let clv_bytes = self.engine.clv_bytes.filter(|_| !self.is_on_gpus());
         EngineOptions { clv_bytes, ..self.engine }
     }
+}
+
+fn sizes_of(partitions: &[Partition]) -> Vec<PartitionSize> {
+    let size_of = |partition: &Partition| PartitionSize {
+        num_tips: partition.patterns.num_tips(),
+        num_patterns: partition.patterns.num_patterns(),
+        num_states: partition.model.num_states(),
+        num_rates: partition.model.rate_cats().rates.len(),
+    };
+    partitions.iter().map(size_of).collect()
 }
 
 /// Bytes that a run that has used so many may still take: what is free, or what the user allows; `None` if neither is known.

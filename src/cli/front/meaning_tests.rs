@@ -57,7 +57,10 @@ fn a_plain_search_has_the_documented_defaults() {
     assert_eq!(
         plan.run,
         RunOptions {
-            threads: Threads::Auto { max: None },
+            threads: Threads::Auto { max: None
+            ranks: None,
+            ranks_per_job: None,
+        },
             memory: None,
             engine: None,
             gpus: 0,

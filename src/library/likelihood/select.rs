@@ -5,6 +5,8 @@ use super::engine::{
     Checked, Engine, EngineError, EngineOptions, Entry, GpuRates, PartitionData, Result,
 };
 use super::{cpu, cuda, distributed, naive, site_frequencies};
+use crate::mpi::Ranks;
+use crate::parallel::UnitCost;
 
 /// The engine and instruction set that [`make_engine`] would use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -133,6 +135,17 @@ pub fn choose_engine(options: &EngineOptions) -> Result<Choice> {
 /// What a user should know of an instruction set that is much slower than others.
 pub fn why_slow(choice: &Choice) -> Option<&'static str> {
     cpu::why_slow(choice.instruction_set)
+}
+
+/// True if these ranks compute a likelihood of partitions of these sizes faster together than one of them alone.
+pub fn is_worth_sharing(ranks: Ranks, partitions: &[PartitionSize]) -> bool {
+    let cost = |partition: &PartitionSize| {
+        let known = STATE_COUNTS.into_iter().find(|&states| states >= partition.num_states);
+        let states = known.unwrap_or(partition.num_states);
+        (partition.num_patterns * partition.num_rates * states * states) as UnitCost
+    };
+    let with_edges = partitions.iter().filter(|partition| partition.num_tips >= 2);
+    distributed::is_worth_it(ranks, with_edges.map(cost).sum())
 }
 
 /// True if several ranks can compute with these data, on the engine of this name.

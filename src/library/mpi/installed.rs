@@ -1,10 +1,12 @@
 //! Ranks of an installed MPI (Open MPI, MPICH or another that the crate `mpi` was built with).
 
 use super::communicator::Communicator;
-use mpi::environment::Universe;
-use mpi::request::{Request, WaitGuard, scope};
+use mpi::environment::{self, Universe};
+use mpi::request::{Request, scope};
 use mpi::topology::SimpleCommunicator;
-use mpi::traits::*;
+// The trait of the crate that has the name of ours.
+use mpi::traits::Communicator as _;
+use mpi::traits::{CommunicatorCollectives, Destination, Root, Source};
 use std::time::{Duration, Instant};
 
 /// For how long a rank that waits looks again and again without a pause: about what an exchange between machines takes.
@@ -14,11 +16,12 @@ const PATIENCE: Duration = Duration::from_millis(5);
 /// How long it sleeps then.
 const NAP: Duration = Duration::from_micros(100);
 
+/// MPI, which ends when this is dropped: not before all ranks have done their last exchange.
+pub struct Running(Universe);
+
 /// All processes that were started together.
-pub struct Installed {
+struct Installed {
     world: SimpleCommunicator,
-    /// MPI ends when this is dropped.
-    _universe: Universe,
 }
 
 // SAFETY: MPI was initialised so that any thread may call it, one at a time, and all calls are made in a rank's turn
@@ -29,7 +32,7 @@ unsafe impl Send for Installed {}
 #[allow(unsafe_code)]
 unsafe impl Sync for Installed {}
 
-impl Installed {
+impl Running {
     /// Begins MPI.
     ///
     /// # Errors
@@ -44,13 +47,17 @@ impl Installed {
                  turn (MPI_THREAD_SERIALIZED)"
             ));
         }
-        let world = universe.world();
-        Ok(Installed { world, _universe: universe })
+        Ok(Running(universe))
+    }
+
+    /// All processes that were started together.
+    pub fn world(&self) -> Box<dyn Communicator> {
+        Box::new(Installed { world: self.0.world() })
     }
 
     /// Name and version of the library.
     pub fn library(&self) -> String {
-        let name = mpi::environment::library_version().unwrap_or_default();
+        let name = environment::library_version().unwrap_or_default();
         name.lines().next().unwrap_or_default().trim().trim_end_matches(',').to_string()
     }
 }

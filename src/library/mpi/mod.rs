@@ -10,9 +10,6 @@ mod world;
 
 pub use communicator::Communicator;
 #[cfg(feature = "mpi")]
-pub use installed::Installed;
+pub use installed::Running;
 pub use threads::as_threads;
 pub use world::{Ranks, Traffic, World};
-
-/// True if this build can use an installed MPI.
-pub const IS_AVAILABLE: bool = cfg!(feature = "mpi");

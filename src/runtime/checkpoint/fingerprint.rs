@@ -202,6 +202,8 @@ fn add_options(identity: &mut Identity, plan: &Plan) {
         score_precision,
         instruction_set: _,
         stop: _,
+        ranks: _,
+        ranks_per_job: _,
     } = run;
     // Engines that give the same bits can go on with each other's runs.
     identity.add("engine", or_default(&engine.filter(|name| !gives_default_bits(name))));

@@ -18,12 +18,12 @@ use std::borrow::Cow;
 /// 8192 units, takes half a microsecond): about 8 microseconds.
 const EXCHANGE: UnitCost = 16 * 8192;
 
-/// True if several ranks compute a likelihood of so many patterns and rows (numbers of a CLV for each pattern) faster than one: if what
-/// they save in a step is more than what it costs them to exchange its sums.
-pub fn is_worth_it(ranks: Ranks, steps_cost: UnitCost) -> bool {
+/// True if several ranks compute a likelihood faster than one, of which a step (an update of a CLV for all patterns) costs so much: if
+/// what they save in it is more than what it costs them to exchange its sums.
+pub fn is_worth_it(ranks: Ranks, step: UnitCost) -> bool {
     let size = ranks.size() as UnitCost;
     let exchange = EXCHANGE * UnitCost::from(size.ilog2());
-    size > 1 && (ranks.always_share() || steps_cost - steps_cost / size > exchange)
+    size > 1 && (ranks.always_share() || step - step / size > exchange)
 }
 
 /// The engine of all ranks.

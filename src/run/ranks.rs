@@ -1,0 +1,81 @@
+//! A run on several ranks, which `mpirun` has started: rank 0 carries it out, and the others compute what it asks of them.
+
+use crate::commands::Analysis;
+use crate::error::{Error, Result};
+use crate::likelihood::distributed;
+use crate::mpi::Ranks;
+
+/// The processes of a run.
+pub struct Processes {
+    /// If there are several.
+    ranks: Option<Ranks>,
+    /// Dropped after rank 0 has told the others that the run has ended.
+    #[cfg(feature = "mpi")]
+    _mpi: Option<crate::mpi::Running>,
+}
+
+/// Variables by which Open MPI and MPICH (and what is made of it) tell a process the number of ranks.
+const NUMBER_OF_RANKS: [&str; 2] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"];
+
+/// True if this process is one of several that were started as ranks.
+fn is_one_of_several() -> bool {
+    let number = |name| std::env::var(name).ok()?.parse::<usize>().ok();
+    NUMBER_OF_RANKS.into_iter().filter_map(number).any(|number| number > 1)
+}
+
+impl Processes {
+    /// Those that were started together with this one. A rank that ends the run because it has failed says so by `say`.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if there are several and this build cannot use MPI, or MPI itself cannot be used.
+    #[cfg(feature = "mpi")]
+    pub fn begin(say: fn(&str)) -> Result<Self> {
+        if !is_one_of_several() {
+            return Ok(Processes { ranks: None, _mpi: None });
+        }
+        let mpi = crate::mpi::Running::begin().map_err(Error::Usage)?;
+        let ranks = Ranks::of(crate::mpi::World::new(mpi.world(), say));
+        log::debug!("{ranks:?}, {}", mpi.library());
+        Ok(Processes { ranks: Some(ranks).filter(|ranks| ranks.size() > 1), _mpi: Some(mpi) })
+    }
+
+    /// As with the feature `mpi`.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if there are several.
+    #[cfg(not(feature = "mpi"))]
+    pub fn begin(_say: fn(&str)) -> Result<Self> {
+        match is_one_of_several() {
+            false => Ok(Processes { ranks: None }),
+            true => Err(Error::Usage(
+                "this process was started as one of several ranks, but this mlsearch is built without MPI: each rank would do \
+                 the whole run. Build it with 'cargo build --release --features mpi' (see 'mlsearch help run --guide'), or \
+                 start it without mpirun"
+                    .to_string(),
+            )),
+        }
+    }
+
+    /// True for all ranks but rank 0.
+    pub fn only_follows(&self) -> bool {
+        self.ranks.is_some_and(|ranks| !ranks.leads())
+    }
+
+    /// Does what rank 0 asks, until it ends.
+    pub fn follow(self) {
+        self.ranks.into_iter().for_each(distributed::follow);
+    }
+
+    /// Gives the ranks to an analysis that rank 0 carries out.
+    pub fn take_part_in(&self, analysis: &mut Analysis) {
+        analysis.plan.run.ranks = self.ranks;
+    }
+}
+
+impl Drop for Processes {
+    fn drop(&mut self) {
+        if let Some(ranks) = self.ranks.filter(|ranks| ranks.leads()) {
+            distributed::end(ranks);
+        }
+    }
+}
