@@ -11,21 +11,22 @@ fn main() -> ExitCode {
         Ok(processes) => processes,
         Err(error) => return cli::print_error(&error),
     };
+    let words: Option<Vec<String>> =
+        std::env::args_os().map(|word| word.into_string().ok()).collect();
     if processes.only_follows() {
-        // Rank 0 decides when the run ends.
+        // Rank 0 decides when the run ends, and says what is refused.
         run::ignore_signals();
-        processes.follow();
+        processes.follow(|| cli::parse(words.as_ref()?).ok());
         return ExitCode::SUCCESS;
     }
     if let Err(error) = run::listen_to_signals() {
         log::warn!("signals end the run without a checkpoint: {error}");
     }
-    let words: Vec<String> = match std::env::args_os().map(|word| word.into_string()).collect() {
-        Ok(words) => words,
-        Err(word) => {
-            let message = format!("'{}' is not UTF-8", word.to_string_lossy());
-            return cli::print_error(&mlsearch::error::Error::Usage(message));
-        }
+    let Some(words) = words else {
+        let is_text = |word: &std::ffi::OsString| word.to_str().is_some();
+        let word = std::env::args_os().find(|word| !is_text(word)).unwrap_or_default();
+        let message = format!("'{}' is not UTF-8", word.to_string_lossy());
+        return cli::print_error(&mlsearch::error::Error::Usage(message));
     };
     let mut analysis = match cli::parse(&words) {
         Ok(analysis) => analysis,
@@ -37,6 +38,10 @@ fn main() -> ExitCode {
     processes.take_part_in(&mut analysis);
     match run::execute(&analysis) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => cli::print_error(&error),
+        Err(error) => {
+            let code = cli::print_error(&error);
+            processes.fail(&error);
+            code
+        }
     }
 }

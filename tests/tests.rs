@@ -44,6 +44,10 @@ mod ascertainment;
 // The same bytes for any threads and kernels, the same likelihood for any order of taxa and sites.
 mod determinism;
 
+// Runs on several ranks of MPI.
+#[cfg(feature = "mpi")]
+mod ranks;
+
 // The same bytes for any order of rows and of lines of the partition file.
 mod input_order;
 

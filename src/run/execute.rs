@@ -30,6 +30,15 @@ pub fn execute_watched(mut analysis: Analysis, stop: Stop, watched: &Watched) ->
     carry_out(&analysis, Some(watched))
 }
 
+/// Carries out what rank 0 carries out, on another rank, to which jobs are dealt: nothing is shown or written.
+///
+/// # Errors
+/// Those of rank 0, too, or of this rank alone.
+pub(super) fn execute_along(analysis: &Analysis) -> Result<()> {
+    let mut record = RunRecord::in_memory(&analysis.plan)?;
+    caught(|| analysis.carry_out(&mut record))
+}
+
 fn carry_out(analysis: &Analysis, watched: Option<&Watched>) -> Result<()> {
     let plan = &analysis.plan;
     check_input_files(plan)?;

@@ -1,9 +1,14 @@
 //! A run on several ranks, which `mpirun` has started: rank 0 carries it out, and the others compute what it asks of them.
 
+use super::execute::execute_along;
 use crate::commands::Analysis;
 use crate::error::{Error, Result};
-use crate::likelihood::distributed;
+use crate::likelihood::distributed::{self, Then};
 use crate::mpi::Ranks;
+use std::time::Duration;
+
+/// How long a rank that has failed waits for rank 0 to have failed for the same reason.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The processes of a run.
 pub struct Processes {
@@ -61,14 +66,33 @@ impl Processes {
         self.ranks.is_some_and(|ranks| !ranks.leads())
     }
 
-    /// Does what rank 0 asks, until it ends.
-    pub fn follow(self) {
-        self.ranks.into_iter().for_each(distributed::follow);
+    /// Does what rank 0 asks, until it ends. `analysis` is what rank 0 carries out.
+    pub fn follow(self, analysis: impl Fn() -> Option<Analysis>) {
+        let Some(ranks) = self.ranks else { return };
+        while distributed::follow(ranks) == Then::ShareJobs {
+            let Some(mut analysis) = analysis() else { continue };
+            self.take_part_in(&mut analysis);
+            if let Err(error) = execute_along(&analysis) {
+                // What rank 0 has met, too, ends the run there.
+                std::thread::spawn(move || {
+                    std::thread::sleep(PATIENCE);
+                    ranks.abort(&error.to_string());
+                });
+            }
+        }
     }
 
     /// Gives the ranks to an analysis that rank 0 carries out.
     pub fn take_part_in(&self, analysis: &mut Analysis) {
         analysis.plan.run.ranks = self.ranks;
+    }
+
+    /// The run of rank 0 has ended with this error, whose message has been printed.
+    pub fn fail(&self, error: &Error) {
+        // The others may be in the middle of jobs, and ask for more.
+        if let Some(ranks) = self.ranks.filter(|ranks| ranks.deals_jobs()) {
+            ranks.end_all(error.exit_code());
+        }
     }
 }
 

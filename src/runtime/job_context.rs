@@ -1,10 +1,11 @@
 //! [`JobContext`]: what a job is given, and where it reports progress, events and its state.
 
-use super::checkpoint::file::{Checkpoint, since};
+use super::checkpoint::file::{Checkpoint, interval, pause, since};
 use super::checkpoint::{Key, Kind};
 use super::interrupt::{InSteps, interrupted};
 use super::jobs_progress::JobsProgress;
 use super::resources::Resources;
+use super::shared_jobs::{FromRank0, State};
 use crate::error::{Error, Result};
 use crate::observer::{Advance, Event, Observer};
 use serde::Serialize;
@@ -25,9 +26,43 @@ pub(crate) struct JobContext<'a> {
     is_muted: bool,
 }
 
+/// Who keeps the states of jobs.
+#[derive(Clone, Copy)]
+enum Keeper<'a> {
+    /// The checkpoint of the run.
+    File(&'a Checkpoint),
+    /// Rank 0, in its checkpoint.
+    Rank0(&'a FromRank0),
+}
+
+impl Keeper<'_> {
+    fn must_stop(&self) -> bool {
+        match self {
+            Keeper::File(file) => file.must_stop(),
+            Keeper::Rank0(rank_0) => rank_0.must_stop(),
+        }
+    }
+
+    fn unusable(&self, why: &str) -> Error {
+        match self {
+            Keeper::File(file) => file.unusable(why),
+            Keeper::Rank0(_) => {
+                Error::Failed(format!("the checkpoint does not fit the data: {why}"))
+            }
+        }
+    }
+
+    fn pause(&self, cost: Duration, at_phase_end: bool) -> Duration {
+        match self {
+            Keeper::File(file) => file.pause(cost, at_phase_end),
+            Keeper::Rank0(_) => pause(interval(), cost, at_phase_end),
+        }
+    }
+}
+
 /// The job in the checkpoint of the run.
 struct JobCheckpoint<'a> {
-    file: &'a Checkpoint,
+    keeper: Keeper<'a>,
     key: Key,
     /// The state with which the job goes on.
     state: Option<Vec<u8>>,
@@ -46,13 +81,36 @@ impl<'a> JobContext<'a> {
         checkpoint: Option<(&'a Checkpoint, Key)>,
     ) -> Self {
         let (last, cost) = (Instant::now(), Duration::ZERO);
-        let of_job =
-            |(file, key)| JobCheckpoint { file, key, state: None, last, cost, in_steps: None };
+        let of_job = |(file, key)| {
+            let keeper = Keeper::File(file);
+            JobCheckpoint { keeper, key, state: None, last, cost, in_steps: None }
+        };
         let (events, is_muted) = (Vec::new(), false);
         let checkpoint = checkpoint.map(of_job);
         let job = JobContext { number, resources, progress, checkpoint, events, is_muted };
         job.progress().begin(number);
         job
+    }
+
+    /// A job that rank 0 has dealt to this rank begins, or goes on from a state.
+    pub(super) fn begin_for_rank_0(
+        number: usize,
+        resources: Resources,
+        progress: &'a Mutex<JobsProgress<'a>>,
+        rank_0: &'a FromRank0,
+        state: Option<State>,
+    ) -> Self {
+        let (last, cost) = (Instant::now(), Duration::ZERO);
+        let (events, state) =
+            state.map_or((Vec::new(), None), |(events, bytes)| (events, Some(bytes)));
+        let (keeper, key) = (Keeper::Rank0(rank_0), Key::default());
+        let checkpoint = Some(JobCheckpoint { keeper, key, state, last, cost, in_steps: None });
+        JobContext { number, resources, progress, checkpoint, events, is_muted: false }
+    }
+
+    /// All that it has told.
+    pub(super) fn into_events(self) -> Vec<Event> {
+        self.events
     }
 
     /// True if the program that the run is inside of ends it.
@@ -71,7 +129,9 @@ impl<'a> JobContext<'a> {
     /// A checkpoint that cannot be read or has something else; the run is to end.
     pub(super) fn load<T: DeserializeOwned>(&mut self) -> Result<Option<T>> {
         let is_ended = self.is_ended();
-        let Some(JobCheckpoint { file, key, state, .. }) = &mut self.checkpoint else {
+        let Some(JobCheckpoint { keeper: Keeper::File(file), key, state, .. }) =
+            &mut self.checkpoint
+        else {
             return if is_ended { Err(interrupted()) } else { Ok(None) };
         };
         let (events, result) = match file.find::<(Vec<Event>, T)>(Kind::Finished, *key)? {
@@ -93,15 +153,15 @@ impl<'a> JobContext<'a> {
 
     /// The result of the job is known.
     pub(super) fn save_result<T: Serialize>(&self, result: &T) {
-        if let Some(JobCheckpoint { file, key, .. }) = &self.checkpoint {
+        if let Some(JobCheckpoint { keeper: Keeper::File(file), key, .. }) = &self.checkpoint {
             file.write(Kind::Finished, *key, &(&self.events, result), false);
         }
     }
 
     /// The job has panicked: the others stop.
     pub(super) fn stop_others(&self) {
-        if let Some(checkpoint) = &self.checkpoint {
-            checkpoint.file.stop();
+        if let Some(JobCheckpoint { keeper: Keeper::File(file), .. }) = &self.checkpoint {
+            file.stop();
         }
     }
 
@@ -132,7 +192,8 @@ impl<'a> JobContext<'a> {
         let Some(checkpoint) = &mut self.checkpoint else { return Ok(None) };
         checkpoint.in_steps = Some(InSteps::begin());
         let Some(bytes) = checkpoint.state.take() else { return Ok(None) };
-        let state: S = checkpoint.file.decode(&bytes)?;
+        let decoded = postcard::from_bytes::<S>(&bytes);
+        let state = decoded.map_err(|error| checkpoint.keeper.unusable(&error.to_string()))?;
         match fits(&state) {
             true => Ok(Some(state)),
             false => Err(self.unusable_state()),
@@ -145,7 +206,7 @@ impl<'a> JobContext<'a> {
     /// If the job has no checkpoint, and so no state.
     pub(crate) fn unusable_state(&self) -> Error {
         let checkpoint = self.checkpoint.as_ref().expect("a state comes from a checkpoint");
-        checkpoint.file.unusable("the state of a job")
+        checkpoint.keeper.unusable("the state of a job")
     }
 
     /// Between two steps: saves the state if it is time for it. With the state comes the best tree so far (its
@@ -162,18 +223,28 @@ impl<'a> JobContext<'a> {
         let Some(checkpoint) = &mut self.checkpoint else {
             return if is_ended { Err(interrupted()) } else { Ok(()) };
         };
-        let file = checkpoint.file;
-        let must_stop = file.must_stop();
+        let keeper = checkpoint.keeper;
+        let must_stop = keeper.must_stop();
         let (elapsed, begin) = since(checkpoint.last);
-        if !must_stop && elapsed < file.pause(checkpoint.cost, at_phase_end) {
+        if !must_stop && elapsed < keeper.pause(checkpoint.cost, at_phase_end) {
             return Ok(());
         }
         let (state, best) = state();
-        if let Some((lnl, newick)) = best {
-            file.show_tree(lnl, &newick);
-        }
-        if let Ok(bytes) = postcard::to_stdvec(&state) {
-            file.write(Kind::State, checkpoint.key, &(&self.events, bytes), true);
+        let bytes = postcard::to_stdvec(&state);
+        match keeper {
+            Keeper::File(file) => {
+                if let Some((lnl, newick)) = best {
+                    file.show_tree(lnl, &newick);
+                }
+                if let Ok(bytes) = bytes {
+                    file.write(Kind::State, checkpoint.key, &(&self.events, bytes), true);
+                }
+            }
+            Keeper::Rank0(rank_0) => {
+                if let Ok(bytes) = bytes {
+                    rank_0.keep(self.number, (self.events.clone(), bytes));
+                }
+            }
         }
         (checkpoint.cost, checkpoint.last) = since(begin);
         if must_stop { Err(interrupted()) } else { Ok(()) }
@@ -194,7 +265,7 @@ impl Observer for JobContext<'_> {
     }
 
     fn must_stop(&self) -> bool {
-        let of_file = self.checkpoint.as_ref().map(|checkpoint| checkpoint.file.must_stop());
+        let of_file = self.checkpoint.as_ref().map(|checkpoint| checkpoint.keeper.must_stop());
         of_file.unwrap_or_else(|| self.is_ended())
     }
 }

@@ -3,18 +3,21 @@
 //! Replicates and starting trees are independent, so one thread for each is faster than many threads
 //! inside one likelihood.
 
-use super::checkpoint::Key;
 use super::checkpoint::file::Checkpoint;
+use super::checkpoint::{Key, Kind};
+use super::interrupt::interrupted;
 use super::job_context::JobContext;
 use super::jobs_progress::{JobCounts, JobsProgress};
 use super::resources::Shares;
+use super::shared_jobs::{FromRank0, Outcome, deal_to_ranks};
 use crate::error::{Error, Result};
-use crate::observer::Observer;
+use crate::mpi::Ranks;
+use crate::observer::{Observer, Silent};
 use crate::panics::caught;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard};
 
 /// Independent jobs of one kind.
 pub(crate) struct Jobs<'a, T> {
@@ -52,31 +55,70 @@ impl<T: Send + Serialize + DeserializeOwned> Jobs<'_, T> {
         work: impl Fn(&mut JobContext) -> Result<T> + Sync,
     ) -> Result<Vec<T>> {
         let Jobs { noun, before, count, most, is_most_expected, .. } = *self;
+        let ranks = self.shares.resources.job_ranks();
+        if let Some(ranks) = ranks.filter(|ranks| !ranks.leads()) {
+            return self.run_for_rank_0(ranks, work);
+        }
         let counts = JobCounts { noun, before, count, most, is_most_expected };
         let at_once = self.shares.jobs.min(count);
-        let progress = Mutex::new(JobsProgress::new(observer, counts, at_once > 1));
+        let is_concurrent = at_once > 1 || ranks.is_some();
+        let progress = Mutex::new(JobsProgress::new(observer, counts, is_concurrent));
         let checkpoint = checkpoint.map(|file| (file, file.next_stage()));
-        if at_once <= 1 {
+        if !is_concurrent {
             let mut results = Vec::with_capacity(count);
             for job in 0..count {
                 results.push(self.run_one(job, &progress, checkpoint, &work)?);
             }
             return Ok(results);
         }
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(at_once).build();
-        let pool = pool.expect("the system can start threads");
         let results: Vec<Mutex<Option<Result<T>>>> = (0..count).map(|_| Mutex::new(None)).collect();
         let next_job = AtomicUsize::new(0);
         // Jobs are taken one by one in their order, so that events need not wait for long.
-        pool.broadcast(|_| {
-            loop {
-                let job = next_job.fetch_add(1, Ordering::Relaxed);
-                let Some(slot) = results.get(job) else { break };
-                let result = self.run_one(job, &progress, checkpoint, &work);
-                if result.is_err() {
-                    next_job.store(count, Ordering::Relaxed);
+        let take = || Some(next_job.fetch_add(1, Ordering::Relaxed)).filter(|&job| job < count);
+        let has_failed = AtomicBool::new(false);
+        let put = |job: usize, result: Result<T>| {
+            if result.is_err() {
+                next_job.store(count, Ordering::Relaxed);
+                has_failed.store(true, Ordering::Relaxed);
+            }
+            *lock(&results[job]) = Some(result);
+        };
+        let work_here = || {
+            while let Some(job) = take() {
+                put(job, self.run_one(job, &progress, checkpoint, &work));
+            }
+        };
+        let deal = |ranks: Ranks| {
+            let is_finished = |job: usize| {
+                let key = |stage| Key { stage, job: job as u32 };
+                checkpoint.is_some_and(|(file, stage)| file.has(Kind::Finished, key(stage)))
+            };
+            let take_open = || {
+                loop {
+                    match take()? {
+                        // What is known need not be computed.
+                        job if is_finished(job) => {
+                            put(job, self.run_one(job, &progress, checkpoint, &work));
+                        }
+                        job => return Some(job),
+                    }
                 }
-                *slot.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(result);
+            };
+            let done = |job: usize, outcome: Outcome| {
+                put(job, self.take_over(job, outcome, &progress, checkpoint));
+            };
+            let must_stop = || checkpoint.is_some_and(|(file, _)| file.must_stop());
+            let is_over = || has_failed.load(Ordering::Relaxed) || must_stop();
+            deal_to_ranks(ranks, checkpoint, take_open, done, is_over);
+        };
+        std::thread::scope(|scope| {
+            let deal = &deal;
+            ranks.into_iter().for_each(|ranks| drop(scope.spawn(move || deal(ranks))));
+            if at_once > 1 {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(at_once).build();
+                pool.expect("the system can start threads").broadcast(|_| work_here());
+            } else {
+                work_here();
             }
         });
         let results = results
@@ -86,10 +128,78 @@ impl<T: Send + Serialize + DeserializeOwned> Jobs<'_, T> {
         let (stopped, done): (Vec<_>, Vec<_>) =
             results.flatten().partition(|result| matches!(result, Err(Error::Interrupted { .. })));
         let done: Result<Vec<T>> = done.into_iter().collect();
-        match stopped.into_iter().next() {
+        let done = match stopped.into_iter().next() {
             Some(stopped) if done.is_ok() => stopped.map(|result| vec![result]),
             _ => done,
+        }?;
+        // Another rank computed when the run was to end.
+        if done.len() < count {
+            return Err(interrupted());
         }
+        if let Some(ranks) = ranks {
+            let bytes = done.iter().map(|result| postcard::to_stdvec(result).unwrap_or_default());
+            ranks.tell(&bytes.collect::<Vec<_>>());
+        }
+        Ok(done)
+    }
+
+    /// Does jobs that rank 0 deals, and returns the results of all ranks.
+    fn run_for_rank_0(
+        &self,
+        ranks: Ranks,
+        work: impl Fn(&mut JobContext) -> Result<T> + Sync,
+    ) -> Result<Vec<T>> {
+        let Jobs { noun, before, count, most, is_most_expected, .. } = *self;
+        let counts = JobCounts { noun, before, count, most, is_most_expected };
+        let mut silent = Silent;
+        let progress = Mutex::new(JobsProgress::new(&mut silent, counts, true));
+        let dealt = FromRank0::of_next_stage(ranks);
+        let work_here = || {
+            while let Some((number, state)) = dealt.next() {
+                let resources = self.shares.resources_of(number);
+                let mut job =
+                    JobContext::begin_for_rank_0(number, resources, &progress, &dealt, state);
+                let result = caught(|| work(&mut job));
+                dealt.tell(number, Outcome::of(&result, job.into_events()));
+            }
+        };
+        let at_once = self.shares.jobs.min(count);
+        if at_once > 1 {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(at_once).build();
+            pool.expect("the system can start threads").broadcast(|_| work_here());
+        } else {
+            work_here();
+        }
+        let bytes = dealt.results();
+        if dealt.must_stop() || bytes.len() != count {
+            return Err(interrupted());
+        }
+        let result = |bytes: &Vec<u8>| {
+            postcard::from_bytes(bytes).map_err(|error| Error::Failed(error.to_string()))
+        };
+        let results: Vec<T> = bytes.iter().map(result).collect::<Result<_>>()?;
+        results.iter().enumerate().for_each(|(job, result)| (self.on_result)(job, result));
+        Ok(results)
+    }
+
+    /// Takes over what came of a job of another rank.
+    fn take_over<'p>(
+        &self,
+        number: usize,
+        outcome: Outcome,
+        progress: &'p Mutex<JobsProgress<'p>>,
+        checkpoint: Option<(&'p Checkpoint, u32)>,
+    ) -> Result<T> {
+        let result: T = outcome.result()?;
+        if let Outcome::Finished(events, _) = outcome {
+            if let Some((file, stage)) = checkpoint {
+                let key = Key { stage, job: number as u32 };
+                file.write(Kind::Finished, key, &(&events, &result), false);
+            }
+            (self.on_result)(number, &result);
+            lock(progress).finish(number, events);
+        }
+        Ok(result)
     }
 
     /// Does one job, or takes its result from the checkpoint.
@@ -131,12 +241,16 @@ impl<T: Send + Serialize + DeserializeOwned> Jobs<'_, T> {
     }
 }
 
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::observer::{Advance, Event, Silent};
+    use crate::observer::{Advance, Event};
     use crate::output::Progress;
-    use crate::runtime::checkpoint::{Identity, Kind};
+    use crate::runtime::checkpoint::Identity;
     use crate::runtime::resources::Resources;
     use crate::stop::Stop;
     use std::path::Path;

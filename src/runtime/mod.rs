@@ -1,5 +1,5 @@
 //! What analyses stand on while they run: threads and engine (`resources`), a calibration (`calibration`) and estimates of memory and
-//! time (`cost`), independent jobs (`jobs`), computations of different sizes (`deal`), what each of them works with (`job_context`) and their
+//! time (`cost`), independent jobs (`jobs`, and `shared_jobs` on several ranks), computations of different sizes (`deal`), what each of them works with (`job_context`) and their
 //! progress (`jobs_progress`), the file that an interrupted run resumes from (`checkpoint`), signals (`interrupt`), messages and results
 //! (`record`), and all of it together with the data (`session`).
 
@@ -15,6 +15,7 @@ mod jobs_progress;
 mod record;
 mod resources;
 mod session;
+mod shared_jobs;
 
 pub(crate) use calibration::{Calibration, GAPS, first_tree};
 pub(crate) use checkpoint::fingerprint::{hash_of_data, identify_many};

@@ -97,11 +97,15 @@ impl RunRecord {
         found.and_then(|(_, bytes)| std::str::from_utf8(bytes).ok())
     }
 
-    /// Opens the checkpoint of a run of this identity, which resumes an unfinished one if it is the same.
+    /// Opens the checkpoint of a run of this identity, which resumes an unfinished one if it is the same. One that keeps its results
+    /// in memory has none.
     ///
     /// # Errors
     /// The checkpoint of another run, or a damaged one; results that are not its own.
     pub(crate) fn open_checkpoint(&mut self, plan: &Plan, identity: Identity) -> Result<()> {
+        if self.kept.is_some() {
+            return Ok(());
+        }
         let paths = [CHECKPOINT, LAST_TREE].map(|kind| self.files.path(kind));
         let (checkpoint, begun) = Checkpoint::open(
             paths,

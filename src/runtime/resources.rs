@@ -37,6 +37,8 @@ pub(crate) struct Resources {
     room_on_gpus: usize,
     /// Evaluators of a search, besides its own, on which climbs go on and subtrees are scanned side by side, and threads inside each.
     side_by_side: [usize; 2],
+    /// The ranks to which jobs are dealt, if there are several and each likelihood is computed by one of them.
+    job_ranks: Option<Ranks>,
     /// Whether the run is to end.
     stop: Stop,
 }
@@ -101,6 +103,7 @@ impl Resources {
             dealt_gpus: None,
             room_on_gpus: 1,
             side_by_side: [0, 1],
+            job_ranks: None,
             stop: Stop::default(),
         }
     }
@@ -156,6 +159,7 @@ impl Resources {
             dealt_gpus: None,
             room_on_gpus: 1,
             side_by_side: [0, 1],
+            job_ranks: plan.run.ranks.filter(|_| ranks.is_none() && deals_jobs(plan)),
             stop: plan.run.stop,
         };
         Ok((resources, warning))
@@ -202,6 +206,24 @@ impl Resources {
         let own = each.cycle().nth(job % gpus.count_ones() as usize).unwrap_or(gpus);
         let engine = EngineOptions { gpus: own, ..self.engine };
         Resources { engine, ..self }
+    }
+
+    /// The ranks to which jobs are dealt, if they are.
+    pub(crate) fn job_ranks(&self) -> Option<Ranks> {
+        self.job_ranks
+    }
+
+    /// What these ranks do, in words.
+    pub(crate) fn use_of_ranks(&self, ranks: Ranks) -> String {
+        let size = ranks.size();
+        match (self.engine.ranks, self.job_ranks) {
+            (Some(_), _) => format!("{size} ranks, which compute each likelihood together"),
+            (None, Some(_)) => format!("{size} ranks, to which computations are dealt as wholes"),
+            (None, None) => format!(
+                "{size} ranks, of which one computes: a likelihood of so few patterns is not faster on several, and this \
+                 analysis has no other work for them"
+            ),
+        }
     }
 
     /// Number of ranks that share a likelihood.
@@ -332,6 +354,7 @@ impl Resources {
         if self.engine.ranks.is_some() {
             return Shares { jobs: 1, parts: 1, resources: self };
         }
+        let num_jobs = num_jobs.div_ceil(self.job_ranks.map_or(1, Ranks::size));
         let threads = allowed_threads(plan);
         let at_once = threads.min(num_jobs).min(self.jobs_in_memory).max(1);
         if num_jobs == 1 || at_once < threads && self.threads() > at_once {
@@ -427,6 +450,11 @@ impl Resources {
         let clv_bytes = self.engine.clv_bytes.filter(|_| !self.is_on_gpus());
         EngineOptions { clv_bytes, ..self.engine }
     }
+}
+
+/// True for an analysis whose jobs can be dealt to ranks.
+fn deals_jobs(plan: &Plan) -> bool {
+    plan.facts.workload.memory == MemoryPlan::Jobs && !plan.is_check
 }
 
 fn sizes_of(partitions: &[Partition]) -> Vec<PartitionSize> {

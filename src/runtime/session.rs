@@ -8,6 +8,7 @@ use super::resources::Resources;
 use crate::alphabet::DataType;
 use crate::dataset::{Identical, Loaded, Remarks, load, overview};
 use crate::error::Result;
+use crate::likelihood::distributed::share_jobs;
 use crate::likelihood::select::why_slow;
 use crate::likelihood::{BrlenLinkage, Evaluator};
 use crate::model::Model;
@@ -69,6 +70,7 @@ impl<'a> Session<'a> {
         loaded: Loaded,
     ) -> Result<Self> {
         let (resources, warning) = Resources::new(plan, &loaded.partitions)?;
+        resources.job_ranks().filter(|ranks| ranks.leads()).into_iter().for_each(share_jobs);
         let identical = plan.facts.workload.identical;
         let (resources, calibration) = resources.planned(plan, &loaded)?;
         if plan.facts.resumes {
@@ -97,6 +99,9 @@ impl<'a> Session<'a> {
         }
         for detail in &loaded.remarks.details {
             progress.event(&Event::Detail(detail.clone()));
+        }
+        if let Some(ranks) = plan.run.ranks {
+            progress.about_run(&resources.use_of_ranks(ranks));
         }
         let slowdown = calibration.map_or(1.0, |calibration| calibration.slowdown());
         if let Some(bytes) = resources.clv_bytes().filter(|_| slowdown > 1.0) {

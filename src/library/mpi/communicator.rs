@@ -24,6 +24,12 @@ pub trait Communicator: Send + Sync {
     /// Receives bytes from a rank that [sends](Communicator::send) as many.
     fn receive(&self, from: usize, bytes: &mut [u8]);
 
-    /// Ends all ranks, this one included, after a failure that only this one knows. What has not been written is lost.
-    fn abort(&self) -> !;
+    /// Sends a letter to a rank that looks for [letters](Communicator::letter). It has been taken when this returns, or copied.
+    fn post(&self, to: usize, letter: &[u8]);
+
+    /// A letter that has come, and who has sent it.
+    fn letter(&self) -> Option<(usize, Vec<u8>)>;
+
+    /// Ends all ranks, this one included, with this exit code, after a failure that only this one knows. What has not been written is lost.
+    fn abort(&self, exit_code: u8) -> !;
 }

@@ -6,13 +6,15 @@ use mpi::request::{Request, scope};
 use mpi::topology::SimpleCommunicator;
 // The trait of the crate that has the name of ours.
 use mpi::traits::Communicator as _;
-use mpi::traits::{CommunicatorCollectives, Destination, Root, Source};
+use mpi::traits::{CommunicatorCollectives, Destination, Equivalence, Root, Source};
 use std::time::{Duration, Instant};
 
 /// For how long a rank that waits looks again and again without a pause: about what an exchange between machines takes.
 const SPIN: Duration = Duration::from_micros(50);
 /// After this, others do something long, and a rank that waits sleeps between two looks.
 const PATIENCE: Duration = Duration::from_millis(5);
+/// Marks letters.
+const LETTER: i32 = 1;
 /// How long it sleeps then.
 const NAP: Duration = Duration::from_micros(100);
 
@@ -107,7 +109,20 @@ impl Communicator for Installed {
         scope(|scope| wait(other.immediate_receive_into(scope, bytes)));
     }
 
-    fn abort(&self) -> ! {
-        self.world.abort(1)
+    fn post(&self, to: usize, letter: &[u8]) {
+        let other = self.world.process_at_rank(to as i32);
+        scope(|scope| wait(other.immediate_send_with_tag(scope, letter, LETTER)));
+    }
+
+    fn letter(&self) -> Option<(usize, Vec<u8>)> {
+        let found = self.world.any_process().immediate_probe_with_tag(LETTER)?;
+        let from = self.world.process_at_rank(found.source_rank());
+        let mut letter = vec![0; found.count(u8::equivalent_datatype()) as usize];
+        scope(|scope| wait(from.immediate_receive_into_with_tag(scope, &mut letter[..], LETTER)));
+        Some((found.source_rank() as usize, letter))
+    }
+
+    fn abort(&self, exit_code: u8) -> ! {
+        self.world.abort(exit_code.into())
     }
 }

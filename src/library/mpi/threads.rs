@@ -2,6 +2,7 @@
 
 use super::communicator::Communicator;
 use super::world::{Ranks, World};
+use crossbeam::channel::{Receiver, Sender, unbounded};
 use std::sync::{Arc, Barrier, Mutex, MutexGuard};
 
 /// What a rank has given to all, or to some rank.
@@ -13,9 +14,9 @@ struct Shared {
     numbers: Vec<Mutex<Vec<f64>>>,
     /// Bytes of rank 0 for all.
     bytes: Place,
-    /// Bytes for a single rank, one message at a time.
-    mail: Vec<crossbeam::channel::Receiver<Vec<u8>>>,
-    post: Vec<crossbeam::channel::Sender<Vec<u8>>>,
+    /// Bytes for a single rank, one message at a time, and letters with those who sent them: to and from each rank.
+    mail: (Vec<Sender<Vec<u8>>>, Vec<Receiver<Vec<u8>>>),
+    letters: (Vec<Sender<(usize, Vec<u8>)>>, Vec<Receiver<(usize, Vec<u8>)>>),
 }
 
 struct Thread {
@@ -54,15 +55,24 @@ impl Communicator for Thread {
     }
 
     fn send(&self, to: usize, bytes: &[u8]) {
-        self.shared.post[to].send(bytes.to_vec()).expect("all ranks live as long");
+        self.shared.mail.0[to].send(bytes.to_vec()).expect("all ranks live as long");
     }
 
     fn receive(&self, _from: usize, bytes: &mut [u8]) {
-        let sent = self.shared.mail[self.rank].recv().expect("all ranks live as long");
+        let sent = self.shared.mail.1[self.rank].recv().expect("all ranks live as long");
         bytes.copy_from_slice(&sent);
     }
 
-    fn abort(&self) -> ! {
+    fn post(&self, to: usize, letter: &[u8]) {
+        let sent = self.shared.letters.0[to].send((self.rank, letter.to_vec()));
+        sent.expect("all ranks live as long");
+    }
+
+    fn letter(&self) -> Option<(usize, Vec<u8>)> {
+        self.shared.letters.1[self.rank].try_recv().ok()
+    }
+
+    fn abort(&self, _exit_code: u8) -> ! {
         // The others may wait for ever.
         std::process::abort()
     }
@@ -71,13 +81,12 @@ impl Communicator for Thread {
 /// Runs `work` on so many ranks, all of which share their work however little it is, and returns what it returned, by rank. Only
 /// one rank may send to another at a time.
 pub fn as_threads<T: Send>(size: usize, work: impl Fn(Ranks) -> T + Sync) -> Vec<T> {
-    let (post, mail) = (0..size).map(|_| crossbeam::channel::unbounded()).unzip();
     let shared = Arc::new(Shared {
         meeting: Barrier::new(size),
         numbers: (0..size).map(|_| Mutex::default()).collect(),
         bytes: Place::default(),
-        mail,
-        post,
+        mail: (0..size).map(|_| unbounded()).unzip(),
+        letters: (0..size).map(|_| unbounded()).unzip(),
     });
     let ranks = (0..size).map(|rank| {
         let communicator = Box::new(Thread { rank, shared: Arc::clone(&shared) });

@@ -4,8 +4,9 @@ use super::communicator::Communicator;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
+use std::time::Duration;
 
 /// Bytes of a message of rank 0 that go with its length. Most programs of work take no more.
 const FIRST_PART: usize = 2048;
@@ -13,6 +14,9 @@ const FIRST_PART: usize = 2048;
 const LENGTH: usize = size_of::<u64>();
 /// A message in one piece is shorter than this, because MPI counts by 32-bit integers.
 const PIECE: usize = 1 << 30;
+
+/// Longest pause between two looks for a reply.
+const LOOK: Duration = Duration::from_millis(1);
 
 /// What ranks have handed each other so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -38,6 +42,7 @@ pub struct World {
     always: bool,
     next_number: AtomicU64,
     traffic: [AtomicU64; 4],
+    deals_jobs: AtomicBool,
 }
 
 impl World {
@@ -51,6 +56,7 @@ impl World {
             always: false,
             next_number,
             traffic: [const { AtomicU64::new(0) }; 4],
+            deals_jobs: AtomicBool::new(false),
         }
     }
 
@@ -191,10 +197,59 @@ impl Ranks {
         decode(&bytes)
     }
 
+    /// Asks rank 0, which [answers](Ranks::answer), and returns what it replies.
+    ///
+    /// # Panics
+    /// If that is something else.
+    pub fn ask<Reply: DeserializeOwned>(self, question: &impl Serialize) -> Reply {
+        let question = postcard::to_stdvec(question).expect("a message");
+        // The next to ask waits for the reply to this.
+        let _turn = self.turn();
+        self.0.communicator.post(0, &question);
+        let mut waited = 0;
+        loop {
+            if let Some((_, reply)) = self.0.communicator.letter() {
+                return decode(&reply);
+            }
+            waited += 1;
+            std::thread::sleep(LOOK.min(Duration::from_micros(waited)));
+        }
+    }
+
+    /// For rank 0: replies to the next question of another rank, if one has asked.
+    ///
+    /// # Panics
+    /// If that is something else.
+    pub fn answer<Question: DeserializeOwned, Reply: Serialize>(
+        self,
+        reply: impl FnOnce(usize, Question) -> Reply,
+    ) -> bool {
+        let _turn = self.turn();
+        let Some((from, question)) = self.0.communicator.letter() else { return false };
+        let reply = postcard::to_stdvec(&reply(from, decode(&question))).expect("a message");
+        self.0.communicator.post(from, &reply);
+        true
+    }
+
     /// Ends the run, because this rank has failed, and others may wait for it.
     pub fn abort(self, why: &str) -> ! {
         (self.0.say)(&format!("rank {} of {}: {why}", self.rank(), self.size()));
-        self.0.communicator.abort()
+        self.0.communicator.abort(1)
+    }
+
+    /// Ends the run, which has failed on rank 0, while other ranks still compute.
+    pub fn end_all(self, exit_code: u8) -> ! {
+        self.0.communicator.abort(exit_code)
+    }
+
+    /// From now on, jobs are dealt to all ranks. True if they were before.
+    pub fn deal_jobs(self) -> bool {
+        self.0.deals_jobs.swap(true, Ordering::Relaxed)
+    }
+
+    /// True if jobs are dealt to all ranks.
+    pub fn deals_jobs(self) -> bool {
+        self.0.deals_jobs.load(Ordering::Relaxed)
     }
 }
 

@@ -208,11 +208,7 @@ impl Checkpoint {
     /// The shortest time between two states of a job, if keeping one takes this long; states at the end of a phase may
     /// follow earlier ones more closely.
     pub(crate) fn pause(&self, cost: Duration, at_phase_end: bool) -> Duration {
-        let share = if at_phase_end { AT_PHASE_END } else { 1.0 };
-        match self.interval.is_zero() {
-            true => Duration::ZERO,
-            false => self.interval.mul_f64(share).max(cost.div_f64(MAX_SHARE)),
-        }
+        pause(self.interval, cost, at_phase_end)
     }
 
     /// True if this run has begun the checkpoint.
@@ -247,13 +243,23 @@ impl Checkpoint {
     }
 }
 
+/// As [`Checkpoint::pause`], with states at this interval.
+pub(crate) fn pause(interval: Duration, cost: Duration, at_phase_end: bool) -> Duration {
+    let share = if at_phase_end { AT_PHASE_END } else { 1.0 };
+    match interval.is_zero() {
+        true => Duration::ZERO,
+        false => interval.mul_f64(share).max(cost.div_f64(MAX_SHARE)),
+    }
+}
+
 /// Time since an instant, and now.
 pub(crate) fn since(then: Instant) -> (Duration, Instant) {
     let now = Instant::now();
     (now - then, now)
 }
 
-fn interval() -> Duration {
+/// Time between two states of a job.
+pub(crate) fn interval() -> Duration {
     let seconds = std::env::var(INTERVAL_VARIABLE).ok().and_then(|text| text.parse().ok());
     seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()).unwrap_or(INTERVAL)
 }

@@ -7,8 +7,17 @@ use crate::likelihood::engine::{Engine, EngineError, Result};
 use crate::mpi::Ranks;
 use std::collections::BTreeMap;
 
-/// Does what rank 0 asks, until it asks for nothing more. A failure ends the run.
-pub fn follow(ranks: Ranks) {
+/// What rank 0 asks of another rank that only that rank's program can do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Then {
+    /// To carry out the whole run, too, and then to [follow] again: jobs will be dealt to all ranks.
+    ShareJobs,
+    /// To end.
+    End,
+}
+
+/// Does what rank 0 asks, until that is not a computation. A failure ends the run.
+pub fn follow(ranks: Ranks) -> Then {
     let mut engines: BTreeMap<u64, CpuEngine> = BTreeMap::new();
     // If this panics, the run ends.
     let _turn = ranks.turn();
@@ -25,7 +34,11 @@ pub fn follow(ranks: Ranks) {
                 let engine = engines.get_mut(&number).expect("an engine that was made");
                 compute(engine, computation)
             }
-            Request::End => return,
+            Request::ShareJobs => {
+                ranks.deal_jobs();
+                return Then::ShareJobs;
+            }
+            Request::End => return Then::End,
         };
         if let Err(error) = done {
             ranks.abort(&error.to_string());

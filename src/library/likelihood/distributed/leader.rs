@@ -71,6 +71,14 @@ pub fn make(
     Ok(Box::new(Leader { ranks, number, engine }))
 }
 
+/// Tells the other ranks to carry out the whole run, too, once: jobs will be dealt to all.
+pub fn share_jobs(ranks: Ranks) {
+    if !ranks.deal_jobs() {
+        let _turn = ranks.turn();
+        ranks.tell(&Request::ShareJobs);
+    }
+}
+
 /// Tells the other ranks that nothing more will be asked of them.
 pub fn end(ranks: Ranks) {
     let _turn = ranks.turn();

@@ -17,6 +17,8 @@ pub(super) enum Request<'a> {
     Drop(u64),
     /// Computes with it.
     Compute(u64, Computation<'a>),
+    /// Carries out the whole run, too, without writing anything: jobs will be dealt to all ranks.
+    ShareJobs,
     /// Nothing more is asked.
     End,
 }

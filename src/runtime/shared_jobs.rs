@@ -1,0 +1,171 @@
+//! Jobs that are dealt to several ranks: each asks rank 0 for the next one whenever a thread of it is free, so that nobody waits for a slow
+//! job of another. Rank 0 computes, too, and answers between two looks at its own work.
+
+use super::checkpoint::file::Checkpoint;
+use super::checkpoint::{Key, Kind};
+use super::interrupt::interrupted;
+use crate::error::{Error, Result};
+use crate::mpi::Ranks;
+use crate::observer::Event;
+use serde::{Deserialize, Serialize};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// Time between two looks for questions: a small part of what a job takes.
+const LOOK: Duration = Duration::from_millis(1);
+
+/// The state of a job in progress: its events so far, and what it has saved.
+pub(super) type State = (Vec<Event>, Vec<u8>);
+
+/// What a rank asks, or tells.
+#[derive(Debug, Serialize, Deserialize)]
+enum Question {
+    /// The next job of the stage of this number.
+    Next(u64),
+    /// The state of a job, to be kept.
+    State(u32, State),
+    /// What came of a job.
+    Done(u32, Outcome),
+    /// No thread of this rank will ask for more of this stage.
+    Over,
+}
+
+/// What came of a job.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum Outcome {
+    /// Its events, and its result.
+    Finished(Vec<Event>, Vec<u8>),
+    /// It was stopped.
+    Stopped,
+    /// It has failed, with this message.
+    Failed(String),
+}
+
+/// What rank 0 replies.
+#[derive(Debug, Serialize, Deserialize)]
+enum Reply {
+    /// This job, which goes on from its state if it has one.
+    Job(u32, Option<State>),
+    /// There is none left.
+    NoneLeft,
+    /// That is all.
+    GoOn,
+    /// The run is to end.
+    Stop,
+}
+
+/// Jobs of a stage, as a rank that is not rank 0 gets them.
+#[derive(Debug)]
+pub(super) struct FromRank0 {
+    ranks: Ranks,
+    stage: u64,
+    must_stop: AtomicBool,
+}
+
+impl FromRank0 {
+    /// Those of the next stage.
+    pub(super) fn of_next_stage(ranks: Ranks) -> Self {
+        FromRank0 { ranks, stage: ranks.next_number(), must_stop: AtomicBool::new(false) }
+    }
+
+    /// The next job, if one is left, and its state.
+    pub(super) fn next(&self) -> Option<(usize, Option<State>)> {
+        match self.ranks.ask(&Question::Next(self.stage)) {
+            Reply::Job(job, state) => Some((job as usize, state)),
+            _ => None,
+        }
+    }
+
+    /// Has a state kept.
+    pub(super) fn keep(&self, job: usize, state: State) {
+        if let Reply::Stop = self.ranks.ask(&Question::State(job as u32, state)) {
+            self.must_stop.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Tells what came of a job.
+    pub(super) fn tell(&self, job: usize, outcome: Outcome) {
+        if let Reply::Stop = self.ranks.ask(&Question::Done(job as u32, outcome)) {
+            self.must_stop.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// True if the run is to end.
+    pub(super) fn must_stop(&self) -> bool {
+        self.must_stop.load(Ordering::Relaxed)
+    }
+
+    /// The results of all jobs of all ranks.
+    pub(super) fn results(&self) -> Vec<Vec<u8>> {
+        let Reply::GoOn = self.ranks.ask(&Question::Over) else { return Vec::new() };
+        self.ranks.hear()
+    }
+}
+
+/// Rank 0's side: deals the jobs that `take` gives until all ranks have had enough, and passes on what comes of them. `is_over` ends this
+/// early.
+pub(super) fn deal_to_ranks(
+    ranks: Ranks,
+    checkpoint: Option<(&Checkpoint, u32)>,
+    take: impl Fn() -> Option<usize>,
+    done: impl Fn(usize, Outcome),
+    is_over: impl Fn() -> bool,
+) {
+    let stage = ranks.next_number();
+    let key = |stage, job| Key { stage, job };
+    let mut asking = ranks.size() - 1;
+    while asking > 0 && !is_over() {
+        let reply = |_, question| match question {
+            Question::Next(of_stage) => {
+                assert_eq!(of_stage, stage, "all ranks do the same");
+                let Some(job) = take() else { return Reply::NoneLeft };
+                let state = checkpoint.and_then(|(file, stage)| {
+                    file.find::<State>(Kind::State, key(stage, job as u32)).ok().flatten()
+                });
+                Reply::Job(job as u32, state)
+            }
+            Question::State(job, state) => {
+                if let Some((file, stage)) = checkpoint {
+                    file.write(Kind::State, key(stage, job), &state, true);
+                }
+                Reply::GoOn
+            }
+            Question::Done(job, outcome) => {
+                done(job as usize, outcome);
+                Reply::GoOn
+            }
+            Question::Over => {
+                asking -= 1;
+                Reply::GoOn
+            }
+        };
+        if !ranks.answer(reply) {
+            std::thread::sleep(LOOK);
+        }
+    }
+}
+
+impl Outcome {
+    /// Of a job with this result and these events.
+    pub(super) fn of<T: Serialize>(result: &Result<T>, events: Vec<Event>) -> Self {
+        match result {
+            Ok(result) => match postcard::to_stdvec(result) {
+                Ok(bytes) => Outcome::Finished(events, bytes),
+                Err(error) => Outcome::Failed(error.to_string()),
+            },
+            Err(Error::Interrupted { .. }) => Outcome::Stopped,
+            Err(error) => Outcome::Failed(error.to_string()),
+        }
+    }
+
+    /// The result, as that of a job of this rank.
+    pub(super) fn result<T: serde::de::DeserializeOwned>(&self) -> Result<T> {
+        match self {
+            Outcome::Finished(_, bytes) => {
+                postcard::from_bytes(bytes).map_err(|error| Error::Failed(error.to_string()))
+            }
+            Outcome::Stopped => Err(interrupted()),
+            Outcome::Failed(message) => Err(Error::Failed(message.clone())),
+        }
+    }
+}
