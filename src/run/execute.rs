@@ -45,6 +45,9 @@ fn carry_out(analysis: &Analysis, watched: Option<&Watched>) -> Result<()> {
     let mut record = RunRecord::open(plan, watched)?;
     introduce(plan, &mut record);
     let ended = caught(|| analysis.carry_out(&mut record));
+    if let Some(ranks) = plan.run.ranks {
+        record.progress.detail_about_run(&format!("messages between ranks: {}", ranks.traffic()));
+    }
     let has_checkpoint = record.checkpoint.is_some();
     let that_resumes = |error: Error| match has_checkpoint {
         true => error

@@ -31,6 +31,16 @@ pub struct Traffic {
     pub gathered_bytes: u64,
 }
 
+impl fmt::Display for Traffic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Traffic { broadcasts, broadcast_bytes, gathers, gathered_bytes } = self;
+        write!(
+            f,
+            "{broadcasts} of rank 0 to all, {broadcast_bytes} bytes; {gathers} exchanges of sums, {gathered_bytes} bytes of each rank"
+        )
+    }
+}
+
 /// The ranks of a run.
 pub struct World {
     communicator: Box<dyn Communicator>,
