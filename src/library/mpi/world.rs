@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Bytes of a message of rank 0 that go with its length. Most programs of work take no more.
 const FIRST_PART: usize = 2048;
@@ -29,14 +29,19 @@ pub struct Traffic {
     pub gathers: u64,
     /// Bytes that each rank gave in these.
     pub gathered_bytes: u64,
+    /// Microseconds in which this rank worked with the others.
+    pub together_micros: u64,
 }
 
 impl fmt::Display for Traffic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Traffic { broadcasts, broadcast_bytes, gathers, gathered_bytes } = self;
+        let Traffic { broadcasts, broadcast_bytes, gathers, gathered_bytes, together_micros } =
+            self;
         write!(
             f,
-            "{broadcasts} of rank 0 to all, {broadcast_bytes} bytes; {gathers} exchanges of sums, {gathered_bytes} bytes of each rank"
+            "{broadcasts} of rank 0 to all, {broadcast_bytes} bytes; {gathers} exchanges of sums, {gathered_bytes} bytes of each \
+             rank; {:.2} s together",
+            *together_micros as f64 / 1e6
         )
     }
 }
@@ -51,7 +56,7 @@ pub struct World {
     /// Work is shared however little it is.
     always: bool,
     next_number: AtomicU64,
-    traffic: [AtomicU64; 4],
+    traffic: [AtomicU64; 5],
     deals_jobs: AtomicBool,
 }
 
@@ -65,7 +70,7 @@ impl World {
             say,
             always: false,
             next_number,
-            traffic: [const { AtomicU64::new(0) }; 4],
+            traffic: [const { AtomicU64::new(0) }; 5],
             deals_jobs: AtomicBool::new(false),
         }
     }
@@ -124,7 +129,7 @@ impl Ranks {
     /// end of that.
     pub fn turn(self) -> Turn {
         let guard = self.0.turn.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        Turn { ranks: self, _guard: guard }
+        Turn { ranks: self, begun: Instant::now(), _guard: guard }
     }
 
     /// A number that nothing else has.
@@ -134,9 +139,9 @@ impl Ranks {
 
     /// What this rank has handed to others so far.
     pub fn traffic(self) -> Traffic {
-        let [broadcasts, broadcast_bytes, gathers, gathered_bytes] =
-            [0, 1, 2, 3].map(|i: usize| self.0.traffic[i].load(Ordering::Relaxed));
-        Traffic { broadcasts, broadcast_bytes, gathers, gathered_bytes }
+        let [broadcasts, broadcast_bytes, gathers, gathered_bytes, together_micros] =
+            [0, 1, 2, 3, 4].map(|i: usize| self.0.traffic[i].load(Ordering::Relaxed));
+        Traffic { broadcasts, broadcast_bytes, gathers, gathered_bytes, together_micros }
     }
 
     fn count(self, first: usize, bytes: usize) {
@@ -266,6 +271,7 @@ impl Ranks {
 /// Somebody's turn to work with the other ranks. If it ends by a panic, so does the run, because the others may wait.
 pub struct Turn {
     ranks: Ranks,
+    begun: Instant,
     _guard: MutexGuard<'static, ()>,
 }
 
@@ -274,6 +280,8 @@ impl Drop for Turn {
         if std::thread::panicking() {
             self.ranks.abort("it has panicked");
         }
+        let micros = self.begun.elapsed().as_micros() as u64;
+        self.ranks.0.traffic[4].fetch_add(micros, Ordering::Relaxed);
     }
 }
 

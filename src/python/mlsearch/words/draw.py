@@ -31,6 +31,7 @@ def draw(
     backend: Value | None = None,
     gpu: Value | None = None,
     gpu_precision: Value | None = None,
+    ranks_per_job: int | str | None = None,
     prefix: PathLike | None = None,
     redo: bool = False,
     progress: Progress = None,
@@ -93,6 +94,9 @@ def draw(
     gpu_precision : Value
         Precision of the scores of regraft positions on NVIDIA GPUs: double, or single, which may
         lead to another tree; all that a search decides by is in double [default: double]
+    ranks_per_job : int | str
+        Under mpirun: processes that compute one likelihood together, auto or a number By default,
+        as many as make it faster; the result is the same with any number [default: auto].
     prefix : path
         Results are also files, PREFIX.mlsearch.*; an interrupted run is resumed by the same call.
     redo : bool
@@ -128,6 +132,7 @@ def draw(
             ("--backend", "backend", "value", backend),
             ("--gpu", "gpu", "value", gpu),
             ("--gpu-precision", "gpu_precision", "value", gpu_precision),
+            ("--ranks-per-job", "ranks_per_job", "value", ranks_per_job),
         ],
         prefix,
         redo,
