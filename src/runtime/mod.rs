@@ -1,4 +1,4 @@
-//! What analyses stand on while they run: threads and engine (`resources`), a calibration (`calibration`) and estimates of memory and
+//! What analyses stand on while they run: threads (`threads`) and engine (`resources`), a calibration (`calibration`) and estimates of memory and
 //! time (`cost`), independent jobs (`jobs`, and `shared_jobs` on several ranks), computations of different sizes (`deal`), what each of them works with (`job_context`) and their
 //! progress (`jobs_progress`), the file that an interrupted run resumes from (`checkpoint`), signals (`interrupt`), messages and results
 //! (`record`), and all of it together with the data (`session`).
@@ -16,6 +16,7 @@ mod record;
 mod resources;
 mod session;
 mod shared_jobs;
+mod threads;
 
 pub(crate) use calibration::{Calibration, GAPS, first_tree};
 pub(crate) use checkpoint::fingerprint::{hash_of_data, identify_many};
@@ -25,7 +26,6 @@ pub(crate) use deal::{Dealt, Task, deal};
 pub(crate) use job_context::JobContext;
 pub(crate) use jobs::Jobs;
 pub(crate) use record::RunRecord;
-pub(crate) use resources::{
-    Resources, Shares, allowed_threads, free_memory, thread_pool, useful_threads, with_threads,
-};
+pub(crate) use resources::{Resources, Shares, free_memory};
 pub(crate) use session::{Session, Setup, describe_data, warn_of_each};
+pub(crate) use threads::{allowed_threads, thread_pool, useful_threads, with_threads};

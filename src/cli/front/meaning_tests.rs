@@ -57,16 +57,15 @@ fn a_plain_search_has_the_documented_defaults() {
     assert_eq!(
         plan.run,
         RunOptions {
-            threads: Threads::Auto { max: None
-            ranks: None,
-            ranks_per_job: None,
-        },
+            threads: Threads::Auto { max: None },
             memory: None,
             engine: None,
             gpus: 0,
             score_precision: ScorePrecision::Double,
             instruction_set: None,
             stop: Stop::default(),
+            ranks: None,
+            ranks_per_job: None,
         }
     );
     assert_eq!(plan.output.prefix, PathBuf::from("d/a.phy"));

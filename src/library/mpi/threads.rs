@@ -8,6 +8,9 @@ use std::sync::{Arc, Barrier, Mutex, MutexGuard};
 /// What a rank has given to all, or to some rank.
 type Place = Mutex<Vec<u8>>;
 
+/// Where letters to each rank are put, and taken.
+type Boxes<T> = (Vec<Sender<T>>, Vec<Receiver<T>>);
+
 struct Shared {
     meeting: Barrier,
     /// Of each rank: numbers for all.
@@ -15,8 +18,8 @@ struct Shared {
     /// Bytes of rank 0 for all.
     bytes: Place,
     /// Bytes for a single rank, one message at a time, and letters with those who sent them: to and from each rank.
-    mail: (Vec<Sender<Vec<u8>>>, Vec<Receiver<Vec<u8>>>),
-    letters: (Vec<Sender<(usize, Vec<u8>)>>, Vec<Receiver<(usize, Vec<u8>)>>),
+    mail: Boxes<Vec<u8>>,
+    letters: Boxes<(usize, Vec<u8>)>,
 }
 
 struct Thread {
