@@ -218,8 +218,8 @@ impl<'a, 'b> Together<'a, 'b> {
         result
     }
 
-    /// The same, after which units of these partitions have new sums (which need not be said for this rank alone). Returns the number of the meeting from which on the board has
-    /// those of all units.
+    /// The same, after which units of these partitions have new sums (they need not be named if no other rank takes part). Returns the
+    /// number of the meeting from which on the board has those of all units.
     fn share_sums(
         &mut self,
         partitions: &[usize],
