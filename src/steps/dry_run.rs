@@ -118,7 +118,8 @@ fn require_for_searches(setup: &Setup, used: u64, rows: &mut Rows) -> Result<&'s
     let present: Vec<usize> = loaded.presence.iter().map(Vec::len).collect();
     let all = vec![num_taxa; present.len()];
     let [ours, unrestricted] = [&present, &all].map(|tips| Cost::of(&loaded.partitions, tips));
-    let calibration = describe_memory(setup, &ours, used, rows)?;
+    let of_rank = ours.of_each_of(setup.resources.num_ranks());
+    let calibration = describe_memory(setup, &of_rank, used, rows)?;
     if unrestricted.clv_bytes > ours.clv_bytes {
         let saved = unrestricted.clv_bytes as f64 / ours.clv_bytes.max(1) as f64;
         let saved = format!("1/{saved:.1} of those with all taxa in all partitions");
@@ -187,7 +188,8 @@ fn describe_memory(
         let more = if whole.is_complete() { "about" } else { "more than" };
         let each = most - used - cost.shared_bytes();
         let side_by_side = resources.of_one_search(plan).companions().count() as u64 * each;
-        rows.push(("memory", format!("{more} {}", format_bytes(most + side_by_side))));
+        let what = if resources.num_ranks() > 1 { "memory of each rank" } else { "memory" };
+        rows.push((what, format!("{more} {}", format_bytes(most + side_by_side))));
         if side_by_side > 0 {
             rows.push(("  of which for scans and climbs side by side", format_bytes(side_by_side)));
         }

@@ -16,17 +16,32 @@ pub(super) struct Blocks {
 /// at the same time where branch lengths are not shared, and exchange less.
 const WHOLE_PARTITIONS_PER_RANK: u64 = 16;
 
-/// Deals the blocks of all partitions: as if they lay one after the other, each rank gets an equal share of what they cost. Returns the
-/// holders of each partition, in the order of their blocks.
+/// A partition of which each rank gets at least so many blocks is divided among all of them, so that nobody waits where few partitions
+/// have anything to do (the regrafts of a subtree with little data).
+const BLOCKS_FOR_EACH_RANK: usize = 4;
+
+/// Deals the blocks of all partitions: the large ones to all ranks; the others as if they lay one after the other, so that each rank gets
+/// an equal share of what they cost. Returns the holders of each partition, in the order of their blocks.
 pub(super) fn share_out(partitions: &[Blocks], num_ranks: usize) -> Vec<Vec<Held>> {
     let cost_of = |blocks: &Blocks| u128::from(blocks.cost) * blocks.count as u128;
-    let all: u128 = partitions.iter().map(cost_of).sum();
+    let is_for_all = |blocks: &Blocks| blocks.count >= BLOCKS_FOR_EACH_RANK * num_ranks;
+    let all: u128 = partitions.iter().filter(|blocks| !is_for_all(blocks)).map(cost_of).sum();
     let ranks = num_ranks as u128;
     // The rank to whose share this point of the row belongs, of which there are twice as many as costs.
     let rank_at = |twice: u128| (twice * ranks / (2 * all).max(1)).min(ranks - 1) as usize;
     let mut before = 0;
     let mut of_partition = Vec::with_capacity(partitions.len());
-    for blocks in partitions {
+    for (number, blocks) in partitions.iter().enumerate() {
+        if is_for_all(blocks) {
+            // What cannot be divided evenly goes to different ranks.
+            let cut = |rank: usize| (blocks.count * rank + number % num_ranks) / num_ranks;
+            let end =
+                |rank: usize| if rank + 1 == num_ranks { blocks.count } else { cut(rank + 1) };
+            let start = |rank: usize| if rank == 0 { 0 } else { cut(rank) };
+            let held = |rank: usize| Held { rank, blocks: start(rank)..end(rank) };
+            of_partition.push((0..num_ranks).map(held).collect());
+            continue;
+        }
         let cost = cost_of(blocks);
         let is_small = cost * ranks * u128::from(WHOLE_PARTITIONS_PER_RANK) <= all;
         let rank_of = |block: usize| match is_small {
@@ -81,6 +96,12 @@ mod tests {
             assert!(costs.iter().all(|cost| cost.abs_diff(fair) <= 3), "{costs:?}");
             assert!(holders[0].is_sorted_by_key(|held| held.rank));
         }
+        let large: Vec<Blocks> = (0..30).map(|i| Blocks { count: 12 + i % 9, cost: 2 }).collect();
+        let holders = share_out(&large, 3);
+        let of_ranks = costs(&large, &holders, 3);
+        assert!(holders.iter().all(|holders| holders.len() == 3));
+        let fair = of_ranks.iter().sum::<u64>() / 3;
+        assert!(of_ranks.iter().all(|cost| cost.abs_diff(fair) <= fair / 20), "{of_ranks:?}");
         let many: Vec<Blocks> =
             (0..500).map(|i| Blocks { count: 1 + i % 4, cost: 1 + (i as u64 * 7) % 5 }).collect();
         let holders = share_out(&many, 4);
