@@ -91,6 +91,20 @@ fn runs_on_several_ranks_write_the_bytes_of_a_single_process() {
     }
 }
 
+/// `mpiexec -n 1 A : -n 1 B` starts ranks with different command lines.
+#[test]
+fn ranks_with_other_options_end_the_run() {
+    let scratch = Scratch::new();
+    let primates = repository("datasets/primates.phy").display().to_string();
+    let bootstrap = format!("bootstrap -s {primates} -m JC --bs-trees 200 --ranks-per-job 1 -T 1");
+    let mut command = command(&scratch, 1, &format!("{bootstrap} -p 1"));
+    command.args([":", "-n", "1", env!("CARGO_BIN_EXE_mlsearch")]);
+    command.args(format!("{bootstrap} -p 2").split_whitespace());
+    let ran = Ran::new(command.output().expect("an installed MPI"));
+    assert_ne!(ran.code, 0, "{}", ran.stderr);
+    assert!(ran.stderr.contains("are not those of rank 0"), "{}", ran.stderr);
+}
+
 #[test]
 fn a_refusal_ends_all_ranks_with_its_code() {
     let scratch = Scratch::new();

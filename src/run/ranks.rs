@@ -70,7 +70,9 @@ impl Processes {
     pub fn follow(self, analysis: impl Fn() -> Option<Analysis>) {
         let Some(ranks) = self.ranks else { return };
         while distributed::follow(ranks) == Then::ShareJobs {
-            let Some(mut analysis) = analysis() else { continue };
+            let Some(mut analysis) = analysis() else {
+                ranks.abort("its command line is not that of rank 0");
+            };
             self.take_part_in(&mut analysis);
             if let Err(error) = execute_along(&analysis) {
                 // What rank 0 has met, too, ends the run there.
@@ -90,7 +92,7 @@ impl Processes {
     /// The run of rank 0 has ended with this error, whose message has been printed.
     pub fn fail(&self, error: &Error) {
         // The others may be in the middle of jobs, and ask for more.
-        if let Some(ranks) = self.ranks.filter(|ranks| ranks.deals_jobs()) {
+        if let Some(ranks) = self.ranks.filter(|ranks| ranks.jobs_of().is_some()) {
             ranks.end_all(error.exit_code());
         }
     }

@@ -7,7 +7,7 @@ use super::record::RunRecord;
 use super::resources::Resources;
 use crate::alphabet::DataType;
 use crate::dataset::{Identical, Loaded, Remarks, load, overview};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::likelihood::distributed::share_jobs;
 use crate::likelihood::select::why_slow;
 use crate::likelihood::{BrlenLinkage, Evaluator};
@@ -70,7 +70,17 @@ impl<'a> Session<'a> {
         loaded: Loaded,
     ) -> Result<Self> {
         let (resources, warning) = Resources::new(plan, &loaded.partitions)?;
-        resources.job_ranks().filter(|ranks| ranks.leads()).into_iter().for_each(share_jobs);
+        if let Some(ranks) = resources.job_ranks() {
+            let run = identify(plan, &loaded).hash();
+            match ranks.leads() {
+                true => share_jobs(ranks, run),
+                false if ranks.jobs_of() == Some(run) => {}
+                false => {
+                    let why = "the data, options or version of this rank are not those of rank 0";
+                    return Err(Error::Usage(why.to_string()));
+                }
+            }
+        }
         let identical = plan.facts.workload.identical;
         let (resources, calibration) = resources.planned(plan, &loaded)?;
         if plan.facts.resumes {

@@ -4,8 +4,8 @@ use super::communicator::Communicator;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, Instant};
 
 /// Bytes of a message of rank 0 that go with its length. Most programs of work take no more.
@@ -57,7 +57,8 @@ pub struct World {
     always: bool,
     next_number: AtomicU64,
     traffic: [AtomicU64; 5],
-    deals_jobs: AtomicBool,
+    /// If jobs are dealt to all ranks: of which run.
+    jobs_of: OnceLock<u64>,
 }
 
 impl World {
@@ -71,7 +72,7 @@ impl World {
             always: false,
             next_number,
             traffic: [const { AtomicU64::new(0) }; 5],
-            deals_jobs: AtomicBool::new(false),
+            jobs_of: OnceLock::new(),
         }
     }
 
@@ -257,14 +258,14 @@ impl Ranks {
         self.0.communicator.abort(exit_code)
     }
 
-    /// From now on, jobs are dealt to all ranks. True if they were before.
-    pub fn deal_jobs(self) -> bool {
-        self.0.deals_jobs.swap(true, Ordering::Relaxed)
+    /// From now on, jobs of a run with this hash of data and options are dealt to all ranks. False if jobs were dealt before.
+    pub fn deal_jobs(self, run: u64) -> bool {
+        self.0.jobs_of.set(run).is_ok()
     }
 
-    /// True if jobs are dealt to all ranks.
-    pub fn deals_jobs(self) -> bool {
-        self.0.deals_jobs.load(Ordering::Relaxed)
+    /// The hash of the run of which jobs are dealt to all ranks, if they are.
+    pub fn jobs_of(self) -> Option<u64> {
+        self.0.jobs_of.get().copied()
     }
 }
 

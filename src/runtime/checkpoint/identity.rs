@@ -1,6 +1,7 @@
 //! [`Identity`]: what a checkpoint is of.
 
 use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_64;
 
 /// Everything that determines the results of a run, in words: names of inputs and options with their values.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -15,6 +16,11 @@ impl Identity {
     /// Adds an entry.
     pub fn add(&mut self, name: &str, value: impl ToString) {
         self.entries.push((name.to_string(), value.to_string()));
+    }
+
+    /// A hash of all entries.
+    pub fn hash(&self) -> u64 {
+        xxh3_64(&postcard::to_stdvec(&self.entries).unwrap_or_default())
     }
 
     /// Where the other differs, as `name: 'this' in the checkpoint, 'that' now`.

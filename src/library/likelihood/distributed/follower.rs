@@ -34,8 +34,8 @@ pub fn follow(ranks: Ranks) -> Then {
                 let engine = engines.get_mut(&number).expect("an engine that was made");
                 compute(engine, computation)
             }
-            Request::ShareJobs => {
-                ranks.deal_jobs();
+            Request::ShareJobs(run) => {
+                ranks.deal_jobs(run);
                 return Then::ShareJobs;
             }
             Request::End => return Then::End,

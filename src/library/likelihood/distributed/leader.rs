@@ -71,11 +71,11 @@ pub fn make(
     Ok(Box::new(Leader { ranks, number, engine }))
 }
 
-/// Tells the other ranks to carry out the whole run, too, once: jobs will be dealt to all.
-pub fn share_jobs(ranks: Ranks) {
-    if !ranks.deal_jobs() {
+/// Tells the other ranks to carry out the whole run, too, once: jobs will be dealt to all. `run` is a hash of its data and options.
+pub fn share_jobs(ranks: Ranks, run: u64) {
+    if ranks.deal_jobs(run) {
         let _turn = ranks.turn();
-        ranks.tell(&Request::ShareJobs);
+        ranks.tell(&Request::ShareJobs(run));
     }
 }
 

@@ -17,8 +17,8 @@ pub(super) enum Request<'a> {
     Drop(u64),
     /// Computes with it.
     Compute(u64, Computation<'a>),
-    /// Carries out the whole run, too, without writing anything: jobs will be dealt to all ranks.
-    ShareJobs,
+    /// Carries out the whole run, which has this hash of data and options, without writing anything: jobs will be dealt to all ranks.
+    ShareJobs(u64),
     /// Nothing more is asked.
     End,
 }
