@@ -130,3 +130,26 @@ fn an_argument_that_is_not_utf8_is_refused_not_a_panic() {
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("UTF-8"));
 }
+
+/// Each rank would do the whole run, over the same files.
+#[cfg(not(feature = "mpi"))]
+#[test]
+fn a_program_without_mpi_refuses_to_be_one_of_several_ranks() {
+    let scratch = Scratch::new();
+    scratch.write("four.phy", ALIGNMENT);
+    for variables in [
+        &[("OMPI_COMM_WORLD_SIZE", "3")][..],
+        &[("PMI_SIZE", "2")],
+        &[("PMIX_RANK", "0"), ("SLURM_STEP_NUM_TASKS", "4")],
+    ] {
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_mlsearch"))
+            .args(["search", "-s", "four.phy", "-m", "JC"])
+            .current_dir(scratch.path())
+            .envs(variables.iter().copied())
+            .output();
+        let ran = crate::util::Ran::new(output.expect("the binary can be started"));
+        assert_eq!(ran.code, 2, "{variables:?}");
+        assert!(ran.stderr.contains("built without MPI"), "{}", ran.stderr);
+        assert_eq!(scratch.files(), ["four.phy"]);
+    }
+}

@@ -21,11 +21,14 @@ pub struct Processes {
 
 /// Variables by which Open MPI and MPICH (and what is made of it) tell a process the number of ranks.
 const NUMBER_OF_RANKS: [&str; 2] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"];
+/// Where Slurm starts ranks itself (`srun --mpi=pmix`), this tells that they are ranks, and the other their number.
+const OF_SLURM: [&str; 2] = ["PMIX_RANK", "SLURM_STEP_NUM_TASKS"];
 
 /// True if this process is one of several that were started as ranks.
 fn is_one_of_several() -> bool {
     let number = |name| std::env::var(name).ok()?.parse::<usize>().ok();
-    NUMBER_OF_RANKS.into_iter().filter_map(number).any(|number| number > 1)
+    let of_slurm = number(OF_SLURM[0]).and_then(|_| number(OF_SLURM[1]));
+    NUMBER_OF_RANKS.into_iter().filter_map(number).chain(of_slurm).any(|number| number > 1)
 }
 
 impl Processes {

@@ -1,5 +1,5 @@
 //! Jobs that are dealt to several ranks: each asks rank 0 for the next one whenever a thread of it is free, so that nobody waits for a slow
-//! job of another. Rank 0 computes, too, and answers between two looks at its own work.
+//! job of another. Rank 0 computes, too, and answers from a thread of its own.
 
 use super::checkpoint::file::Checkpoint;
 use super::checkpoint::{Key, Kind};
