@@ -171,9 +171,6 @@ impl<T: Send + Serialize + DeserializeOwned> Jobs<'_, T> {
             work_here();
         }
         let bytes = dealt.results();
-        if dealt.must_stop() || bytes.len() != count {
-            return Err(interrupted());
-        }
         let result = |bytes: &Vec<u8>| {
             postcard::from_bytes(bytes).map_err(|error| Error::Failed(error.to_string()))
         };
@@ -248,6 +245,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mpi::as_threads;
     use crate::observer::{Advance, Event};
     use crate::output::Progress;
     use crate::runtime::checkpoint::Identity;
@@ -333,6 +331,49 @@ mod tests {
         });
         assert_eq!(stopped.unwrap_err().exit_code(), 143);
         assert_eq!(heard.events, [note(0)]);
+    }
+
+    #[test]
+    fn jobs_that_are_dealt_to_ranks_have_the_results_and_events_of_a_single_process() {
+        for at_once in [1, 2] {
+            let folder = tempfile::tempdir().unwrap();
+            let file = checkpoint(folder.path(), false);
+            // One is finished, and one goes on from its seventh step.
+            let key = |job| Key { stage: 0, job };
+            file.write(Kind::Finished, key(2), &(vec![note(2)], 10_u32), true);
+            let state = (vec![note(5)], postcard::to_stdvec(&7_u32).unwrap());
+            file.write(Kind::State, key(5), &state, true);
+            let (begun, heard) = (Mutex::new(vec![0; 9]), Mutex::new(Heard::default()));
+            let results = as_threads(3, |ranks| {
+                let mut of_ranks = jobs(9, at_once);
+                of_ranks.shares.resources = of_ranks.shares.resources.with_job_ranks(ranks);
+                let mut own = Heard::default();
+                let file = ranks.leads().then_some(&file);
+                let work = |job: &mut JobContext| {
+                    let from = job.resume_state(|_: &u32| true)?.unwrap_or(0);
+                    lock(&begun)[job.number] += 1;
+                    assert_eq!(from, if job.number == 5 { 7 } else { 0 });
+                    if job.number != 5 {
+                        job.event(&note(job.number));
+                    }
+                    job.save_state(true, || (from, None))?;
+                    std::thread::sleep(std::time::Duration::from_millis(5));
+                    Ok(10 * job.number as u32)
+                };
+                let results = of_ranks.run(file, &mut own, work).unwrap();
+                if ranks.leads() {
+                    *lock(&heard) = own;
+                }
+                results
+            });
+            let expected: Vec<u32> =
+                (0..9).map(|job| if job == 2 { 10 } else { 10 * job }).collect();
+            assert!(results.iter().all(|of_rank| *of_rank == expected), "{results:?}");
+            assert_eq!(lock(&heard).events, (0..9).map(note).collect::<Vec<_>>());
+            assert_eq!(*lock(&begun), [1, 1, 0, 1, 1, 1, 1, 1, 1], "each open one once");
+            let all = (0..9).all(|job| file.has(Kind::Finished, key(job)));
+            assert!(all, "rank 0 has kept all results");
+        }
     }
 
     #[test]

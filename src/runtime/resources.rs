@@ -106,6 +106,12 @@ impl Resources {
         }
     }
 
+    /// These, with jobs that are dealt to ranks.
+    #[cfg(test)]
+    pub(super) fn with_job_ranks(self, ranks: Ranks) -> Self {
+        Resources { job_ranks: Some(ranks), ..self }
+    }
+
     /// Threads and engine for one likelihood over these partitions; a warning if the user wants more threads than there
     /// are cores.
     ///

@@ -8,7 +8,6 @@ use crate::error::{Error, Result};
 use crate::mpi::Ranks;
 use crate::observer::Event;
 use serde::{Deserialize, Serialize};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Time between two looks for questions: a small part of what a job takes.
@@ -50,8 +49,6 @@ enum Reply {
     NoneLeft,
     /// That is all.
     GoOn,
-    /// The run is to end.
-    Stop,
 }
 
 /// Jobs of a stage, as a rank that is not rank 0 gets them.
@@ -59,45 +56,35 @@ enum Reply {
 pub(super) struct FromRank0 {
     ranks: Ranks,
     stage: u64,
-    must_stop: AtomicBool,
 }
 
 impl FromRank0 {
     /// Those of the next stage.
     pub(super) fn of_next_stage(ranks: Ranks) -> Self {
-        FromRank0 { ranks, stage: ranks.next_number(), must_stop: AtomicBool::new(false) }
+        FromRank0 { ranks, stage: ranks.next_number() }
     }
 
     /// The next job, if one is left, and its state.
     pub(super) fn next(&self) -> Option<(usize, Option<State>)> {
         match self.ranks.ask(&Question::Next(self.stage)) {
             Reply::Job(job, state) => Some((job as usize, state)),
-            _ => None,
+            Reply::NoneLeft | Reply::GoOn => None,
         }
     }
 
-    /// Has a state kept.
+    /// Has a state kept. (If the run is to end, rank 0 ends this process.)
     pub(super) fn keep(&self, job: usize, state: State) {
-        if let Reply::Stop = self.ranks.ask(&Question::State(job as u32, state)) {
-            self.must_stop.store(true, Ordering::Relaxed);
-        }
+        let _: Reply = self.ranks.ask(&Question::State(job as u32, state));
     }
 
     /// Tells what came of a job.
     pub(super) fn tell(&self, job: usize, outcome: Outcome) {
-        if let Reply::Stop = self.ranks.ask(&Question::Done(job as u32, outcome)) {
-            self.must_stop.store(true, Ordering::Relaxed);
-        }
+        let _: Reply = self.ranks.ask(&Question::Done(job as u32, outcome));
     }
 
-    /// True if the run is to end.
-    pub(super) fn must_stop(&self) -> bool {
-        self.must_stop.load(Ordering::Relaxed)
-    }
-
-    /// The results of all jobs of all ranks.
+    /// The results of all jobs of all ranks, when rank 0 has them.
     pub(super) fn results(&self) -> Vec<Vec<u8>> {
-        let Reply::GoOn = self.ranks.ask(&Question::Over) else { return Vec::new() };
+        let _: Reply = self.ranks.ask(&Question::Over);
         self.ranks.hear()
     }
 }

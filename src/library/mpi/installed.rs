@@ -13,10 +13,10 @@ use std::time::{Duration, Instant};
 const SPIN: Duration = Duration::from_micros(50);
 /// After this, others do something long, and a rank that waits sleeps between two looks.
 const PATIENCE: Duration = Duration::from_millis(5);
-/// Marks letters.
-const LETTER: i32 = 1;
 /// How long it sleeps then.
 const NAP: Duration = Duration::from_micros(100);
+/// Marks letters.
+const LETTER: i32 = 1;
 
 /// MPI, which ends when this is dropped: not before all ranks have done their last exchange.
 pub struct Running(Universe);

@@ -12,4 +12,4 @@ pub use communicator::Communicator;
 #[cfg(feature = "mpi")]
 pub use installed::Running;
 pub use threads::as_threads;
-pub use world::{Ranks, Traffic, World};
+pub use world::{Ranks, Traffic, Turn, World};

@@ -10,7 +10,7 @@ use crate::likelihood::engine::{
     PointJob, Result, SweepProgram, TraversalDescriptor, TrialProgram, new_block,
 };
 use crate::model::Model;
-use crate::mpi::Ranks;
+use crate::mpi::{Ranks, Turn};
 use crate::parallel::UnitCost;
 use std::borrow::Cow;
 
@@ -93,18 +93,16 @@ struct Leader {
 }
 
 impl Leader {
-    /// Does something together with all ranks. A failure ends the run, because the others have begun.
-    fn together<T>(
-        &mut self,
-        computation: Computation,
-        work: impl FnOnce(&mut CpuEngine) -> Result<T>,
-    ) -> Result<T> {
-        let _turn = self.ranks.turn();
+    /// Tells the other ranks what all do now; until what this returns is dropped.
+    fn begin(&self, computation: Computation) -> Turn {
+        let turn = self.ranks.turn();
         self.ranks.tell(&Request::Compute(self.number, computation));
-        match work(&mut self.engine) {
-            Ok(found) => Ok(found),
-            Err(error) => self.ranks.abort(&error.to_string()),
-        }
+        turn
+    }
+
+    /// What all have done. A failure ends the run, because the others have begun.
+    fn done<T>(&self, found: Result<T>) -> Result<T> {
+        found.map_err(|error| self.ranks.abort(&error.to_string()))
     }
 }
 
@@ -124,64 +122,64 @@ impl Engine for Leader {
     }
 
     fn set_models(&mut self, models: &[(usize, &Model)]) -> Result<()> {
-        let models: Vec<(usize, PartitionModel)> = models
-            .iter()
-            .map(|(partition, model)| (*partition, PartitionModel::new(model)))
-            .collect();
-        self.together(Computation::SetModels(Cow::Borrowed(&models)), |engine| {
-            engine.set_partition_models(&models);
-            Ok(())
-        })
+        let model = |(partition, model): &(usize, &Model)| (*partition, PartitionModel::new(model));
+        let models: Vec<(usize, PartitionModel)> = models.iter().map(model).collect();
+        let _turn = self.begin(Computation::SetModels(Cow::Borrowed(&models)));
+        self.engine.set_partition_models(&models);
+        Ok(())
     }
 
     fn set_pattern_weights(&mut self, partition: usize, weights: &[f64]) -> Result<()> {
-        let computation = Computation::SetPatternWeights(partition, Cow::Borrowed(weights));
-        self.together(computation, |engine| engine.set_pattern_weights(partition, weights))
+        let _turn = self.begin(Computation::SetPatternWeights(partition, Cow::Borrowed(weights)));
+        let set = self.engine.set_pattern_weights(partition, weights);
+        self.done(set)
     }
 
     fn update_partials(&mut self, descriptors: &[TraversalDescriptor]) -> Result<()> {
-        let computation = Computation::UpdatePartials(Cow::Borrowed(descriptors));
-        self.together(computation, |engine| engine.update_partials(descriptors))
+        let _turn = self.begin(Computation::UpdatePartials(Cow::Borrowed(descriptors)));
+        let updated = self.engine.update_partials(descriptors);
+        self.done(updated)
     }
 
     fn log_likelihoods(&mut self, jobs: &[EdgeJob]) -> Result<Vec<f64>> {
-        let computation = Computation::LogLikelihoods(Cow::Borrowed(jobs));
-        self.together(computation, |engine| engine.log_likelihoods(jobs))
+        let _turn = self.begin(Computation::LogLikelihoods(Cow::Borrowed(jobs)));
+        let lnls = self.engine.log_likelihoods(jobs);
+        self.done(lnls)
     }
 
     fn pattern_log_likelihoods(&mut self, job: &EdgeJob) -> Result<Vec<f64>> {
-        let computation = Computation::PatternLogLikelihoods(*job);
-        self.together(computation, |engine| engine.pattern_log_likelihoods(job))
+        let _turn = self.begin(Computation::PatternLogLikelihoods(*job));
+        let lnls = self.engine.pattern_log_likelihoods(job);
+        self.done(lnls)
     }
 
     fn state_probabilities(&mut self, jobs: &[PointJob]) -> Result<Vec<Vec<f64>>> {
-        let computation = Computation::StateProbabilities(Cow::Borrowed(jobs));
-        self.together(computation, |engine| engine.state_probabilities(jobs))
+        let _turn = self.begin(Computation::StateProbabilities(Cow::Borrowed(jobs)));
+        let probabilities = self.engine.state_probabilities(jobs);
+        self.done(probabilities)
     }
 
     fn insertion_scores(&mut self, programs: &[InsertionProgram]) -> Result<Vec<Vec<f64>>> {
-        let computation = Computation::InsertionScores(Cow::Borrowed(programs));
-        self.together(computation, |engine| engine.insertion_scores(programs))
+        let _turn = self.begin(Computation::InsertionScores(Cow::Borrowed(programs)));
+        let scores = self.engine.insertion_scores(programs);
+        self.done(scores)
     }
 
     fn optimize_branches(&mut self, programs: &mut [SweepProgram]) -> Result<()> {
-        // The message is sent before the programs change.
-        let _turn = self.ranks.turn();
-        let computation = Computation::OptimizeBranches(Cow::Borrowed(programs));
-        self.ranks.tell(&Request::Compute(self.number, computation));
-        let done = self.engine.optimize_branches(programs);
-        done.map_err(|error| self.ranks.abort(&error.to_string()))
+        let _turn = self.begin(Computation::OptimizeBranches(Cow::Borrowed(programs)));
+        let optimised = self.engine.optimize_branches(programs);
+        self.done(optimised)
     }
 
     fn try_insertions(&mut self, trials: &mut [TrialProgram]) -> Result<()> {
-        let _turn = self.ranks.turn();
-        let computation = Computation::TryInsertions(Cow::Borrowed(trials));
-        self.ranks.tell(&Request::Compute(self.number, computation));
-        let done = self.engine.try_insertions(trials);
-        done.map_err(|error| self.ranks.abort(&error.to_string()))
+        let _turn = self.begin(Computation::TryInsertions(Cow::Borrowed(trials)));
+        let tried = self.engine.try_insertions(trials);
+        self.done(tried)
     }
 
     fn clv(&mut self, partition: usize, slot: u32) -> Result<(Vec<f64>, Vec<u32>)> {
-        self.together(Computation::Clv(partition, slot), |engine| engine.clv(partition, slot))
+        let _turn = self.begin(Computation::Clv(partition, slot));
+        let clv = self.engine.clv(partition, slot);
+        self.done(clv)
     }
 }
