@@ -2,7 +2,7 @@
 //! every type of data, and compares the numbers with those of another engine.
 
 use mlsearch::likelihood::cpu::{CpuEngine, select_kernels};
-use mlsearch::likelihood::distributed::{end, follow};
+use mlsearch::likelihood::distributed::Engines;
 use mlsearch::likelihood::engine::{Engine, PartitionData};
 use mlsearch::likelihood::select::{INSTRUCTION_SETS, choose_engine, make_engine};
 use mlsearch::likelihood::{
@@ -10,7 +10,8 @@ use mlsearch::likelihood::{
     ScorePrecision,
 };
 use mlsearch::model::Model;
-use mlsearch::mpi::{Ranks, as_threads};
+
+use mlsearch::mpi::{Ranks, Subject, as_threads, follow};
 use mlsearch::rng::{Purpose, Rng, stream};
 use mlsearch::simulate::{sample_partition, yule_tree};
 use mlsearch::tree::{EdgeId, NodeId, Tree};
@@ -411,13 +412,14 @@ fn any_number_of_ranks_gives_the_same_bits() {
             for (num_ranks, threads) in [(1, 1), (2, 1), (3, 2), (4, 1)] {
                 let work = |ranks: Ranks| {
                     if !ranks.leads() {
-                        follow(ranks);
+                        let mut engines = Engines::default();
+                        follow(ranks, &mut [(Subject::Likelihood, &mut engines)]);
                         return None;
                     }
                     let shared =
                         EngineOptions { ranks: Some(ranks), ..options(None, None, threads) };
                     let got = everything(&case, linkage, &made(shared)).0;
-                    end(ranks);
+                    ranks.end();
                     Some(got)
                 };
                 let got = as_threads(num_ranks, work).into_iter().flatten().next().expect("rank 0");

@@ -3,8 +3,9 @@
 use super::execute::execute_along;
 use crate::commands::Analysis;
 use crate::error::{Error, Result};
-use crate::likelihood::distributed::{self, Then};
-use crate::mpi::Ranks;
+use crate::likelihood::distributed::Engines;
+use crate::mpi::{Ranks, Subject, Then, follow};
+use crate::parsimony::OwnShares;
 use std::time::Duration;
 
 /// How long a rank that has failed waits for rank 0 to have failed for the same reason.
@@ -72,7 +73,14 @@ impl Processes {
     /// Does what rank 0 asks, until it ends. `analysis` is what rank 0 carries out.
     pub fn follow(self, analysis: impl Fn() -> Option<Analysis>) {
         let Some(ranks) = self.ranks else { return };
-        while distributed::follow(ranks) == Then::ShareJobs {
+        let (mut engines, mut columns) = (Engines::default(), OwnShares::default());
+        let mut next = || {
+            follow(
+                ranks,
+                &mut [(Subject::Likelihood, &mut engines), (Subject::Parsimony, &mut columns)],
+            )
+        };
+        while next() == Then::ShareJobs {
             let Some(mut analysis) = analysis() else {
                 ranks.abort("its command line is not that of rank 0");
             };
@@ -104,7 +112,7 @@ impl Processes {
 impl Drop for Processes {
     fn drop(&mut self) {
         if let Some(ranks) = self.ranks.filter(|ranks| ranks.leads()) {
-            distributed::end(ranks);
+            ranks.end();
         }
     }
 }

@@ -15,6 +15,7 @@ use crate::likelihood::{
 use crate::model::Model;
 use crate::mpi::Ranks;
 use crate::parallel::{UnitCost, available_memory, deal, loads_of, used_memory};
+use crate::parsimony::ParsimonyData;
 use crate::partition::Partition;
 use crate::plan::{MemoryPlan, Plan, TreeSource};
 use crate::stop::Stop;
@@ -398,8 +399,23 @@ impl Resources {
     pub(crate) fn companions(&self) -> impl Iterator<Item = Resources> + use<> {
         let [companions, threads] = self.side_by_side;
         let engine = EngineOptions { threads, ..self.engine };
-        let resources = Resources { engine, side_by_side: [0, 1], ..*self };
+        let resources = Resources { engine, ..self.without_companions() };
         std::iter::repeat_n(resources, companions)
+    }
+
+    /// These, without other evaluators.
+    pub(crate) fn without_companions(self) -> Self {
+        Resources { side_by_side: [0, 1], ..self }
+    }
+
+    /// Parsimony data with shares of the columns for all who compute a likelihood: ranks, threads. Evaluators that scan subtrees side by
+    /// side have all columns each.
+    pub(super) fn divide(&self, data: ParsimonyData) -> ParsimonyData {
+        match self.engine.ranks {
+            Some(ranks) => data.on_ranks(ranks, self.engine.threads),
+            None if self.side_by_side[0] > 0 => data,
+            None => data.on_threads(self.engine.threads),
+        }
     }
 
     /// How `num_jobs` independent computations, each of parts with these costs, which meet often, share the threads that the

@@ -8,7 +8,6 @@ use super::resources::Resources;
 use crate::alphabet::DataType;
 use crate::dataset::{Identical, Loaded, Remarks, load, overview};
 use crate::error::{Error, Result};
-use crate::likelihood::distributed::share_jobs;
 use crate::likelihood::select::why_slow;
 use crate::likelihood::{BrlenLinkage, Evaluator};
 use crate::model::Model;
@@ -73,7 +72,7 @@ impl<'a> Session<'a> {
         if let Some(ranks) = resources.job_ranks() {
             let run = identify(plan, &loaded).hash();
             match ranks.leads() {
-                true => share_jobs(ranks, run),
+                true => ranks.share_jobs(run),
                 false if ranks.jobs_of() == Some(run) => {}
                 false => {
                     let why = "the data, options or version of this rank are not those of rank 0";
@@ -216,10 +215,15 @@ impl Setup<'_> {
         self.identical.as_ref().map_or(self.loaded.taxa.len(), Identical::num_kept)
     }
 
-    /// The parsimony data of these partitions, or of replicates of them, under the constraint of the run.
-    pub(crate) fn parsimony_data(&self, partitions: &[Partition]) -> ParsimonyData {
+    /// The parsimony data of these partitions, or of replicates of them, under the constraint of the run, divided among what
+    /// computes one likelihood.
+    pub(crate) fn parsimony_data(
+        &self,
+        resources: Resources,
+        partitions: &[Partition],
+    ) -> ParsimonyData {
         let data = ParsimonyData::of_partitions(self.num_reduced_taxa(), partitions);
-        data.constrained(self.reduced_constraint.clone())
+        resources.divide(data.constrained(self.reduced_constraint.clone()))
     }
 
     /// A tree of all taxa with those of these partitions.

@@ -87,7 +87,7 @@ fn search_from(
     }
     let mut models = setup.models();
     let partitions = setup.reduced(&setup.loaded.partitions);
-    let data = setup.parsimony_data(&partitions);
+    let data = setup.parsimony_data(job.resources, &partitions);
     let Climbed { mut evaluator, history } =
         climb(setup, &partitions, &data, &mut models, begin, job)?;
     if let Some(identical) = &setup.identical {

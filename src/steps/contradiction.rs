@@ -9,7 +9,8 @@ pub(crate) fn compare_with_free(session: &mut Session) -> Option<Contradiction> 
     let setup = &session.setup;
     setup.loaded.constraint.as_ref()?;
     let partitions = setup.reduced(&setup.loaded.partitions);
-    let found = Contradiction::of(&setup.parsimony_data(&partitions), setup.plan.seed)?;
+    let resources = setup.resources.without_companions();
+    let found = Contradiction::of(&setup.parsimony_data(resources, &partitions), setup.plan.seed)?;
     drop(partitions);
     let Contradiction { constrained, free } = found;
     let numbers = format!(

@@ -102,7 +102,7 @@ fn replicate(setup: &Setup, models: &[Model], number: usize, job: &mut JobContex
     let mut models = models.to_vec();
     let partitions = resample(setup, &mut models, number);
     let partitions = setup.reduced(&partitions);
-    let data = setup.parsimony_data(&partitions);
+    let data = setup.parsimony_data(job.resources, &partitions);
     let tree = parsimony_start(&data, seed, Purpose::BootstrapTree, number as u64);
     let begin = Begin {
         tree,

@@ -176,7 +176,7 @@ fn search_for_guide(session: &mut Session, tree: &Tree) -> Result<Tree> {
     let mut trees = record.run_jobs(&jobs, |job| {
         let mut models = setup.models();
         let partitions = setup.reduced(&setup.loaded.partitions);
-        let data = setup.parsimony_data(&partitions);
+        let data = setup.parsimony_data(job.resources, &partitions);
         let options = SearchOptions {
             // It only has to be better than the tree of before.
             effort: setup.plan.search.effort.lower(),

@@ -85,7 +85,9 @@ pub(crate) fn make_starts(
     session.stage_before("starting trees", then);
     let setup = &session.setup;
     let partitions = setup.reduced(&setup.loaded.partitions);
-    let data = setup.parsimony_data(&partitions);
+    let resources = setup.resources.share_out(setup.plan, recipes.len()).resources;
+    let resources = resources.without_companions();
+    let data = setup.parsimony_data(resources, &partitions);
     // All threads compute each of them.
     let (mut of_distances, mut tallies) = (Vec::new(), Vec::new());
     for recipe in &recipes {

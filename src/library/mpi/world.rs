@@ -181,6 +181,11 @@ impl Ranks {
     /// # Panics
     /// If that is something else.
     pub fn hear<T: DeserializeOwned>(self) -> T {
+        decode(&self.hear_bytes())
+    }
+
+    /// The same as bytes.
+    pub(super) fn hear_bytes(self) -> Vec<u8> {
         let mut bytes = vec![0; FIRST_PART];
         self.0.communicator.broadcast(&mut bytes);
         let length = length_of(&bytes);
@@ -188,7 +193,20 @@ impl Ranks {
         bytes[FIRST_PART..]
             .chunks_mut(PIECE)
             .for_each(|piece| self.0.communicator.broadcast(piece));
-        decode(&bytes[LENGTH..LENGTH + length])
+        bytes.truncate(LENGTH + length);
+        bytes.drain(..LENGTH);
+        bytes
+    }
+
+    /// The sums over all ranks of numbers below 2^53, which are exact whatever their order.
+    pub fn sums(self, own: &[u64]) -> Vec<u64> {
+        let mut sums = vec![0; own.len()];
+        let own: Vec<f64> = own.iter().map(|&number| number as f64).collect();
+        let all = self.all_gather(&own);
+        for of_rank in all.chunks_exact(own.len().max(1)) {
+            sums.iter_mut().zip(of_rank).for_each(|(sum, &number)| *sum += number as u64);
+        }
+        sums
     }
 
     /// Sends something to a rank that [receives](Ranks::receive) it.
@@ -290,7 +308,16 @@ fn length_of(bytes: &[u8]) -> usize {
     u64::from_le_bytes(bytes[..LENGTH].try_into().expect("the bytes of a length")) as usize
 }
 
-fn decode<T: DeserializeOwned>(bytes: &[u8]) -> T {
+/// The first part of a message of several, and the bytes of the others.
+pub(super) fn decode_first<T: DeserializeOwned>(bytes: &[u8]) -> (T, &[u8]) {
+    postcard::take_from_bytes(bytes).expect("all ranks run the same program")
+}
+
+/// What a message says.
+///
+/// # Panics
+/// If it is something else.
+pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> T {
     postcard::from_bytes(bytes).expect("all ranks run the same program")
 }
 
@@ -325,6 +352,10 @@ mod tests {
             let numbers = [ranks.rank() as f64, -1.5];
             let all = ranks.all_gather(&numbers);
             assert!(ranks.all_gather(&[]).is_empty());
+            assert!(ranks.sums(&[]).is_empty());
+            let size = ranks.size() as u64;
+            let own = [ranks.rank() as u64, 1 << 40];
+            assert_eq!(ranks.sums(&own), [size * (size - 1) / 2, size << 40]);
             all
         };
         for size in [1, 2, 3, 5] {

@@ -1,8 +1,11 @@
 //! Starting branch lengths from the changes that parsimony puts on each edge.
 
-use super::data::{ParsimonyData, STATE_WORDS, StateBits};
+use super::columns::{Columns, STATE_WORDS, StateBits};
+use super::data::ParsimonyData;
 use super::fitch::{BlockSweep, Step, count_zeros};
+use super::orders::Order;
 use crate::tree::{DEFAULT_BRLEN, EdgeId, NodeId, Tree};
+use std::borrow::Cow;
 
 /// Length of an edge is never below this, so that an optimiser can start from it.
 const MIN_BRLEN: f64 = 1e-6;
@@ -38,14 +41,20 @@ pub fn parsimony_brlens(tree: &mut Tree, data: &ParsimonyData) {
 
 /// Changes per edge; their sum is the tree's score.
 fn count_changes(tree: &Tree, data: &ParsimonyData) -> Vec<u64> {
-    let mut changes = vec![0u64; tree.num_edges()];
+    let mut changes = data.sum(Order::Changes(Cow::Borrowed(tree)));
     for tip in 0..tree.num_tips() {
         let (_, edge) = tree.links(NodeId(tip as u32)).next().expect("a tip has an edge");
         changes[edge.index()] += data.tip_changes[tip];
     }
-    let mut sweep = BlockSweep::new(tree, data);
-    for (i, block) in data.blocks.iter().enumerate() {
-        sweep.fill(data, i);
+    changes
+}
+
+/// The changes per edge at these columns.
+pub(super) fn changes_of(tree: &Tree, columns: &Columns) -> Vec<u64> {
+    let mut changes = vec![0u64; tree.num_edges()];
+    let mut sweep = BlockSweep::new(tree, columns);
+    for (i, block) in columns.blocks.iter().enumerate() {
+        sweep.fill(columns, i);
         let num_states = block.range().len();
         let mut chosen = [[0; STATE_WORDS]; 64];
         let chosen = &mut chosen[..num_states];

@@ -1,28 +1,17 @@
-//! The columns of all partitions as bits: one row of state sets per taxon.
-//!
-//! ```text
-//!   row of a taxon:  | block 0            | block 1            | ...   a block holds 256 columns of
-//!                    | state 0 | state 1 ..| state 0 | state 1 ..|      one number of states; in state
-//!                      4 words   4 words                               s a column's bit is 1 if s is possible
-//! ```
+//! The columns of all partitions as bits.
 //!
 //! Columns of partitions with equal numbers of states share blocks, in partition order, so that a
 //! partition that a taxon lacks leaves whole blocks of ones in its row: these are skipped everywhere.
 //! A column of weight w takes w bits; columns that fit every tree equally well take none.
 
+use super::columns::{BLOCK_BITS, Block, Columns, STATE_WORDS, clear_bits};
+use super::orders::Order;
+use super::workers::Workers;
 use crate::alphabet::Code;
 use crate::partition::Partition;
 use crate::tree::Constraint;
 use std::collections::BTreeMap;
-
-/// Words per state in a block.
-pub(super) const STATE_WORDS: usize = 4;
-/// One state's bits of a block.
-pub(super) type StateBits = [u64; STATE_WORDS];
-/// State sets of all columns.
-pub(super) type Row = Box<[StateBits]>;
-
-const BLOCK_BITS: usize = 64 * STATE_WORDS;
+use std::sync::Arc;
 
 /// What parsimony needs of one partition.
 #[derive(Debug, Clone, Copy)]
@@ -39,19 +28,6 @@ pub struct ParsimonyPart<'a> {
     pub weights: &'a [u32],
 }
 
-/// Where a block lies in a row.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Block {
-    offset: u32,
-    num_states: u32,
-}
-
-impl Block {
-    pub(super) fn range(self) -> std::ops::Range<usize> {
-        self.offset as usize..(self.offset + self.num_states) as usize
-    }
-}
-
 /// What branch lengths need of one partition.
 #[derive(Debug, Clone)]
 pub(super) struct PartSites {
@@ -61,14 +37,18 @@ pub(super) struct PartSites {
     pub(super) num_sites: u64,
 }
 
+/// A thread is worth it for so many blocks, each counted for every taxon: a scan of a subtree over the tree then takes it some 50
+/// microseconds, and one meeting of all threads a few.
+const BLOCKS_PER_THREAD: usize = 4000;
+
 /// All partitions, ready for bit-parallel parsimony.
 #[derive(Debug, Clone)]
 pub struct ParsimonyData {
-    pub(super) blocks: Vec<Block>,
-    pub(super) row_len: usize,
-    pub(super) tips: Vec<Row>,
-    /// Per taxon the blocks in which its row is not all ones.
-    pub(super) active: Vec<Vec<u32>>,
+    num_taxa: usize,
+    /// The columns that this process computes with, in shares for its threads.
+    pub(super) columns: Vec<Arc<Columns>>,
+    /// Who computes with the columns.
+    pub(super) workers: Workers,
     /// Per taxon the changes on its own branch that every tree needs (uninformative patterns).
     pub(super) tip_changes: Vec<u64>,
     pub(super) parts: Vec<PartSites>,
@@ -130,7 +110,7 @@ impl ParsimonyData {
                 bit += weight;
             }
         }
-        let active = tips.iter().map(|row| active_blocks(&blocks, row)).collect();
+        let columns = vec![Arc::new(Columns::new(blocks, tips))];
         let parts = parts
             .iter()
             .map(|part| PartSites {
@@ -139,7 +119,8 @@ impl ParsimonyData {
                 num_sites: part.weights.iter().map(|&w| u64::from(w)).sum(),
             })
             .collect();
-        ParsimonyData { blocks, row_len, tips, active, tip_changes, parts, constraint: None }
+        let workers = Workers::default();
+        ParsimonyData { num_taxa, columns, workers, tip_changes, parts, constraint: None }
     }
 
     /// The same data, for trees that satisfy a constraint: all that are made from the data, and those of searches on it.
@@ -155,19 +136,50 @@ impl ParsimonyData {
 
     /// Number of taxa.
     pub fn num_taxa(&self) -> usize {
-        self.tips.len()
+        self.num_taxa
     }
 
-    /// A row of ones: nothing known anywhere.
-    pub(super) fn empty_row(&self) -> Row {
-        vec![[u64::MAX; STATE_WORDS]; self.row_len].into()
+    /// The same data, with shares of the columns for so many threads, or for fewer, if more are not worth it: what they compute
+    /// together (scores, views) is the same, sooner.
+    pub fn on_threads(self, threads: usize) -> Self {
+        let work = self.all_columns().blocks.len() * self.num_taxa;
+        match threads.min(work / BLOCKS_PER_THREAD) {
+            0 | 1 => self,
+            worthwhile => self.on_exactly(worthwhile),
+        }
     }
-}
 
-/// The blocks in which a row is not all ones, ascending: only there can it cost a change.
-pub(super) fn active_blocks(blocks: &[Block], row: &[StateBits]) -> Vec<u32> {
-    let is_active = |block: &Block| row[block.range()].iter().flatten().any(|&w| w != u64::MAX);
-    (0..).zip(blocks).filter(|(_, block)| is_active(block)).map(|(i, _)| i).collect()
+    /// The same data, with shares of the columns for so many threads.
+    pub(super) fn on_exactly(self, threads: usize) -> Self {
+        let all = self.all_columns();
+        let columns = (0..threads).map(|number| all.share(number, threads)).collect();
+        self.divided(columns, Workers::of_threads(threads))
+    }
+
+    /// The same data, with these shares of the columns for the workers.
+    pub(super) fn divided(self, columns: Vec<Columns>, workers: Workers) -> Self {
+        let columns = columns.into_iter().map(Arc::new).collect();
+        ParsimonyData { columns, workers, ..self }
+    }
+
+    /// What all who compute with the columns count.
+    pub(super) fn sum(&self, order: Order) -> Vec<u64> {
+        let count = self.columns.len();
+        let own = || self.workers.sum(count, |number| order.carry_out(&self.columns[number]));
+        match &self.workers.others {
+            None => own(),
+            Some(others) => others.sum(&order, own),
+        }
+    }
+
+    /// All columns, which one thread computes with.
+    ///
+    /// # Panics
+    /// If there are several workers.
+    pub(super) fn all_columns(&self) -> &Columns {
+        assert!(self.workers.is_one(), "the columns are divided");
+        &self.columns[0]
+    }
 }
 
 fn mask_of(part: &ParsimonyPart, code: Code) -> u64 {
@@ -215,17 +227,6 @@ fn is_informative(
     false
 }
 
-/// Clears `len` bits of one state from column `first` on; `row` starts at the columns' first block.
-fn clear_bits(row: &mut [StateBits], num_states: usize, state: usize, first: usize, len: usize) {
-    let mut bit = first;
-    while bit < first + len {
-        let in_word = (64 - bit % 64).min(first + len - bit);
-        let ones = u64::MAX >> (64 - in_word) << (bit % 64);
-        row[bit / BLOCK_BITS * num_states + state][bit / 64 % STATE_WORDS] &= !ones;
-        bit += in_word;
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -256,16 +257,19 @@ mod tests {
             (&[1, 1, 2, 4, 15], 10),
             (&[8, 2, 15, 15, 4], 100),
         ]);
-        assert_eq!(data.blocks.len(), 0);
+        assert_eq!(data.all_columns().blocks.len(), 0);
         assert_eq!(data.tip_changes, [100, 0, 10, 10, 100]);
         let data =
             pack(&[(&[1, 1, 2, 2, 15], 200), (&[1, 1, 2, 3, 4], 0), (&[1, 1, 2, 12, 4], 57)]);
-        assert_eq!(data.blocks.len(), 2, "257 columns are one more than a block");
+        assert_eq!(data.all_columns().blocks.len(), 2, "257 columns are one more than a block");
         assert_eq!(data.tip_changes, [0; 5]);
-        assert_eq!(data.active, [vec![0, 1], vec![0, 1], vec![0, 1], vec![0, 1], vec![0, 1]]);
+        assert_eq!(
+            data.all_columns().active,
+            [vec![0, 1], vec![0, 1], vec![0, 1], vec![0, 1], vec![0, 1]]
+        );
         // Taxon 3: C in 200 columns, then G or T in 57; the last 255 bits are padding.
         let count = |state: usize| -> u32 {
-            let row = &data.tips[3];
+            let row = &data.all_columns().tips[3];
             [row[state], row[4 + state]].iter().flatten().map(|w| w.count_ones()).sum()
         };
         assert_eq!([count(0), count(1), count(2), count(3)], [255, 455, 312, 312]);
@@ -284,7 +288,7 @@ mod tests {
         };
         let data = ParsimonyData::new(6, &[part(&[0, 1, 2, 3]), part(&[1, 2, 3, 4])]);
         assert_eq!(
-            data.active,
+            data.all_columns().active,
             [vec![0, 1], vec![0, 1, 2], vec![0, 1, 2], vec![0, 1, 2], vec![1, 2], vec![]]
         );
     }

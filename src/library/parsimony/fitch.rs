@@ -11,8 +11,11 @@
 //! The bodies are plain loops over fixed-size arrays, which the compiler turns into vector code; the
 //! common numbers of states get their own copy.
 
-use super::data::{ParsimonyData, STATE_WORDS, StateBits};
+use super::columns::{Columns, STATE_WORDS, StateBits};
+use super::data::ParsimonyData;
+use super::orders::Order;
 use crate::tree::{EdgeId, Tree};
+use std::borrow::Cow;
 
 /// Calls a body with slices whose length the compiler knows for the common numbers of states.
 macro_rules! by_num_states {
@@ -153,14 +156,14 @@ pub(super) struct Step {
 
 impl BlockSweep {
     /// For a tree of two tips or more.
-    pub(super) fn new(tree: &Tree, data: &ParsimonyData) -> Self {
+    pub(super) fn new(tree: &Tree, columns: &Columns) -> Self {
         let root = EdgeId(0);
         let inner = tree.postorder(root).into_iter().filter(|(node, _)| !tree.is_tip(*node));
         let steps = inner.map(|(node, edge)| Step {
             node: node.index(),
             children: tree.other_links(node, edge).map(|(child, edge)| (child.index(), edge)),
         });
-        let stride = data.blocks.iter().map(|b| b.range().len()).max().unwrap_or(0);
+        let stride = columns.blocks.iter().map(|b| b.range().len()).max().unwrap_or(0);
         BlockSweep {
             steps: steps.collect(),
             root: (root, tree.ends(root).map(|end| end.index())),
@@ -171,10 +174,10 @@ impl BlockSweep {
 
     /// Loads the tips of a block and fills the inner nodes bottom-up; returns the number of changes
     /// below and at the virtual root.
-    pub(super) fn fill(&mut self, data: &ParsimonyData, block: usize) -> u64 {
-        let range = data.blocks[block].range();
+    pub(super) fn fill(&mut self, columns: &Columns, block: usize) -> u64 {
+        let range = columns.blocks[block].range();
         let num_states = range.len();
-        for (tip, row) in data.tips.iter().enumerate() {
+        for (tip, row) in columns.tips.iter().enumerate() {
             self.set_mut(tip, num_states).copy_from_slice(&row[range.clone()]);
         }
         let mut out = [[0; STATE_WORDS]; 64];
@@ -210,8 +213,13 @@ pub fn parsimony_score(tree: &Tree, data: &ParsimonyData) -> u64 {
     if tree.num_tips() < 2 {
         return fixed;
     }
-    let mut sweep = BlockSweep::new(tree, data);
-    fixed + (0..data.blocks.len()).map(|block| sweep.fill(data, block)).sum::<u64>()
+    fixed + data.sum(Order::Score(Cow::Borrowed(tree)))[0]
+}
+
+/// The changes at these columns.
+pub(super) fn score_of(tree: &Tree, columns: &Columns) -> u64 {
+    let mut sweep = BlockSweep::new(tree, columns);
+    (0..columns.blocks.len()).map(|block| sweep.fill(columns, block)).sum()
 }
 
 #[cfg(test)]

@@ -4,7 +4,8 @@
 //! A row has a number, and the row of two others is found by theirs. Equal rows have the same number, so that a change of the
 //! tree is not seen beyond the rows that it changes. What is returned does not depend on what is known.
 
-use super::data::{Block, ParsimonyData, STATE_WORDS, StateBits, active_blocks};
+use super::columns::{Block, Columns, STATE_WORDS, StateBits, active_blocks};
+use super::data::ParsimonyData;
 use super::fitch::{combine_block, insertion_cost_block, join_cost_block, quartet_costs_block};
 use crate::tree::{EdgeId, NodeId, Tree};
 use rustc_hash::FxHashMap;
@@ -63,14 +64,15 @@ impl KnownRows {
         if tree.num_tips() < 4 {
             return Vec::new();
         }
-        self.forget_if_many(data);
-        let views = self.views(tree, EdgeId(0), false, data);
+        let columns = data.all_columns();
+        self.forget_if_many(columns);
+        let views = self.views(tree, EdgeId(0), false, columns);
         let inner = tree.edges().filter(|&edge| !tree.is_terminal(edge));
         let costs = inner.map(|edge| {
             let [[a, b], [c, d]] = tree.ends(edge).map(|end| {
                 tree.other_links(end, edge).map(|(far, by)| views.behind(far, by, tree))
             });
-            (edge, self.quartet_costs([a, b, c, d], data))
+            (edge, self.quartet_costs([a, b, c, d], columns))
         });
         costs.collect()
     }
@@ -84,19 +86,21 @@ impl KnownRows {
         data: &ParsimonyData,
     ) -> Vec<u64> {
         let Some(&root) = places.first() else { return Vec::new() };
-        self.forget_if_many(data);
-        let views = self.views(rest, root, false, data);
+        let columns = data.all_columns();
+        self.forget_if_many(columns);
+        let views = self.views(rest, root, false, columns);
         let mut below = vec![0; rest.num_nodes()];
         let top = rest.other_end(pendant, attach);
         for &(node, edge) in rest.preorder(top, pendant).iter().rev() {
-            below[node.index()] = self.row_below(node, edge, rest, &below, data);
+            below[node.index()] = self.row_below(node, edge, rest, &below, columns);
         }
-        let subtree = self.row(below[top.index()], data);
-        let blocks = active_blocks(&data.blocks, subtree);
+        let subtree = self.row(below[top.index()], columns);
+        let blocks = active_blocks(&columns.blocks, subtree);
         let cost = |&place: &EdgeId| {
-            let [a, b] = rest.ends(place).map(|end| self.row(views.behind(end, place, rest), data));
+            let [a, b] =
+                rest.ends(place).map(|end| self.row(views.behind(end, place, rest), columns));
             let of_block = |&block: &u32| {
-                let range = data.blocks[block as usize].range();
+                let range = columns.blocks[block as usize].range();
                 let [a, b, subtree] = [a, b, subtree].map(|row| &row[range.clone()]);
                 u64::from(insertion_cost_block(a, b, subtree))
             };
@@ -119,31 +123,32 @@ impl KnownRows {
         data: &ParsimonyData,
     ) -> Vec<u64> {
         assert_eq!(tree.num_tips(), data.num_taxa(), "one tip per taxon");
-        self.forget_if_many(data);
-        let views = self.views(tree, cut, true, data);
+        let columns = data.all_columns();
+        self.forget_if_many(columns);
+        let views = self.views(tree, cut, true, columns);
         let mut middle = |&place: &EdgeId| {
             let [a, b] = tree.ends(place);
             let lower = if views.upper[a.index()] == place { a } else { b }.index();
-            self.combined(views.above[lower], views.below[lower], data)
+            self.combined(views.above[lower], views.below[lower], columns)
         };
         let middles: [Vec<u32>; 2] = places.map(|places| places.iter().map(&mut middle).collect());
         let [first, second] =
-            middles.each_ref().map(|one| one.iter().map(|&number| self.row(number, data)));
+            middles.each_ref().map(|one| one.iter().map(|&number| self.row(number, columns)));
         let cost = |(a, b): (&[StateBits], &[StateBits])| {
             let of_block = |block: &Block| join_cost_block(&a[block.range()], &b[block.range()]);
-            data.blocks.iter().map(of_block).sum()
+            columns.blocks.iter().map(of_block).sum()
         };
         first.flat_map(|a| second.clone().map(move |b| (a, b))).map(cost).collect()
     }
 
     /// All views of a tree, or of the two into which it falls without the root.
-    fn views(&mut self, tree: &Tree, root: EdgeId, is_cut: bool, data: &ParsimonyData) -> Views {
+    fn views(&mut self, tree: &Tree, root: EdgeId, is_cut: bool, columns: &Columns) -> Views {
         let order = tree.postorder(root);
         let mut upper = vec![EdgeId::NONE; tree.num_nodes()];
         let (mut below, mut above) = (vec![0; upper.len()], vec![0; upper.len()]);
         for &(node, edge) in &order {
             upper[node.index()] = edge;
-            below[node.index()] = self.row_below(node, edge, tree, &below, data);
+            below[node.index()] = self.row_below(node, edge, tree, &below, columns);
         }
         let [a, b] = tree.ends(root).map(NodeId::index);
         (above[a], above[b]) = (below[b], below[a]);
@@ -152,7 +157,7 @@ impl KnownRows {
             (above[a], above[b]) = match is_cut && edge == root {
                 true => (below[b], below[a]),
                 false => [b, a]
-                    .map(|beside| self.combined(above[node.index()], below[beside], data))
+                    .map(|beside| self.combined(above[node.index()], below[beside], columns))
                     .into(),
             };
         }
@@ -166,36 +171,36 @@ impl KnownRows {
         edge: EdgeId,
         tree: &Tree,
         below: &[u32],
-        data: &ParsimonyData,
+        columns: &Columns,
     ) -> u32 {
         if tree.is_tip(node) {
             return node.0;
         }
         let [a, b] = tree.other_links(node, edge).map(|(child, _)| below[child.index()]);
-        self.combined(a, b, data)
+        self.combined(a, b, columns)
     }
 
-    fn row<'a>(&'a self, number: u32, data: &'a ParsimonyData) -> &'a [StateBits] {
-        row_in(&self.pool, number, data)
+    fn row<'a>(&'a self, number: u32, columns: &'a Columns) -> &'a [StateBits] {
+        row_in(&self.pool, number, columns)
     }
 
     /// The row that combines two others.
-    fn combined(&mut self, a: u32, b: u32, data: &ParsimonyData) -> u32 {
+    fn combined(&mut self, a: u32, b: u32, columns: &Columns) -> u32 {
         let pair = key([a.min(b), a.max(b)]);
         if let Some(&known) = self.of_pair.get(&pair) {
             return known;
         }
         let start = self.pool.len();
-        self.pool.resize(start + data.row_len, [0; STATE_WORDS]);
+        self.pool.resize(start + columns.row_len, [0; STATE_WORDS]);
         let (known, made) = self.pool.split_at_mut(start);
-        let [a, b] = [a, b].map(|number| row_in(known, number, data));
-        for block in &data.blocks {
+        let [a, b] = [a, b].map(|number| row_in(known, number, columns));
+        for block in &columns.blocks {
             let range = block.range();
             combine_block(&a[range.clone()], &b[range.clone()], &mut made[range]);
         }
-        let new = data.num_taxa() as u32 + self.num_rows;
+        let new = columns.num_taxa() as u32 + self.num_rows;
         let same = *self.of_content.entry(xxh3_64(bytemuck::cast_slice(made))).or_insert(new);
-        let is_known = same != new && self.row(same, data) == &self.pool[start..];
+        let is_known = same != new && self.row(same, columns) == &self.pool[start..];
         let number = if is_known { same } else { new };
         match is_known {
             true => self.pool.truncate(start),
@@ -205,15 +210,15 @@ impl KnownRows {
         number
     }
 
-    fn quartet_costs(&mut self, four: [u32; 4], data: &ParsimonyData) -> [u64; 3] {
+    fn quartet_costs(&mut self, four: [u32; 4], columns: &Columns) -> [u64; 3] {
         let [a, b, c, d] = four;
         let pairs = u128::from(key([a, b])) << 64 | u128::from(key([c, d]));
         if let Some(known) = self.quartets.get(&pairs) {
             return *known;
         }
-        let rows = four.map(|number| self.row(number, data));
+        let rows = four.map(|number| self.row(number, columns));
         let mut costs = [0; 3];
-        for block in &data.blocks {
+        for block in &columns.blocks {
             let found = quartet_costs_block(rows.map(|row| &row[block.range()]));
             costs.iter_mut().zip(found).for_each(|(cost, found)| *cost += found);
         }
@@ -222,9 +227,9 @@ impl KnownRows {
     }
 
     /// Keeps memory within bounds. Not to be called while numbers of rows are in use.
-    fn forget_if_many(&mut self, data: &ParsimonyData) {
-        let bytes = size_of::<StateBits>() * data.row_len.max(1);
-        let most = (MOST_BYTES / bytes).max(MOST_PER_TAXON * data.num_taxa());
+    fn forget_if_many(&mut self, columns: &Columns) {
+        let bytes = size_of::<StateBits>() * columns.row_len.max(1);
+        let most = (MOST_BYTES / bytes).max(MOST_PER_TAXON * columns.num_taxa());
         if self.of_pair.len().max(self.quartets.len()) > most {
             self.pool.clear();
             self.num_rows = 0;
@@ -236,10 +241,10 @@ impl KnownRows {
 }
 
 /// The row with a number.
-fn row_in<'a>(pool: &'a [StateBits], number: u32, data: &'a ParsimonyData) -> &'a [StateBits] {
-    match (number as usize).checked_sub(data.num_taxa()) {
-        None => &data.tips[number as usize],
-        Some(place) => &pool[place * data.row_len..][..data.row_len],
+fn row_in<'a>(pool: &'a [StateBits], number: u32, columns: &'a Columns) -> &'a [StateBits] {
+    match (number as usize).checked_sub(columns.num_taxa()) {
+        None => &columns.tips[number as usize],
+        Some(place) => &pool[place * columns.row_len..][..columns.row_len],
     }
 }
 
@@ -355,7 +360,7 @@ mod tests {
             }
             if round == 100 {
                 // As if there were no more room.
-                let bytes = size_of::<StateBits>() * data.row_len;
+                let bytes = size_of::<StateBits>() * data.all_columns().row_len;
                 let more = MOST_BYTES / bytes + 1;
                 known.quartets.extend((0..more as u128).map(|number| (number, [0; 3])));
                 known.resolution_costs(&tree, &data);

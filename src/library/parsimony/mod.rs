@@ -13,16 +13,24 @@
 //! This room depends neither on likelihoods nor on alignments: its input is codes.
 
 mod brlens;
+mod column_views;
+mod columns;
 mod data;
+mod distributed;
 mod fitch;
 mod known;
 #[cfg(test)]
 mod naive;
+mod orders;
+mod own_views;
 mod spr;
 mod stepwise;
 mod views;
+mod walk;
+mod workers;
 
 pub use data::ParsimonyData;
+pub use distributed::OwnShares;
 pub use fitch::parsimony_score;
 
 pub use brlens::parsimony_brlens;

@@ -19,43 +19,34 @@ pub fn stepwise_addition(data: &ParsimonyData, rng: &mut Rng) -> Tree {
     if let Some(constraint) = data.constraint() {
         constraint.begin_with_origin(&mut order);
     }
-    let mut tree = Tree::unconnected(num_taxa);
     if num_taxa < 3 {
+        let mut tree = Tree::unconnected(num_taxa);
         if num_taxa == 2 {
             tree.add_edge(NodeId(0), NodeId(1), DEFAULT_BRLEN);
         }
         return tree;
     }
-    let mut inner = NodeId(num_taxa as u32);
-    for &taxon in &order[..3] {
-        tree.add_edge(inner, NodeId(taxon), DEFAULT_BRLEN);
-    }
-    let mut views = ParsimonyViews::new(&tree, data);
-    for &taxon in &order[3..] {
-        let places = views.places(&tree, taxon as usize);
-        let target = best_edge(&tree, &views, taxon as usize, places.as_deref(), rng);
-        inner = NodeId(inner.0 + 1);
-        let pruned = tree.hang_on_new_node(inner, NodeId(taxon), DEFAULT_BRLEN);
-        views.add_tip(pruned.pendant, inner, NodeId(taxon));
-        views.insert(&mut tree, &pruned, target);
+    let (mut tree, mut views) = ParsimonyViews::of_three([order[0], order[1], order[2]], data);
+    for (inner, &taxon) in (num_taxa as u32 + 1..).zip(&order[3..]) {
+        let target = best_edge(&tree, &mut views, taxon as usize, rng);
+        views.add_tip(&mut tree, NodeId(inner), NodeId(taxon), target);
     }
     tree
 }
 
-/// The best edge among the given places, or among all.
-fn best_edge(
-    tree: &Tree,
-    views: &ParsimonyViews,
-    taxon: usize,
-    places: Option<&[bool]>,
-    rng: &mut Rng,
-) -> EdgeId {
+/// The unconnected tree of so many taxa, with an inner node that connects three of them.
+pub(super) fn three_taxa(num_taxa: usize, three: [u32; 3]) -> Tree {
+    let mut tree = Tree::unconnected(num_taxa);
+    for taxon in three {
+        tree.add_edge(NodeId(num_taxa as u32), NodeId(taxon), DEFAULT_BRLEN);
+    }
+    tree
+}
+
+/// The best edge for a taxon.
+fn best_edge(tree: &Tree, views: &mut ParsimonyViews, taxon: usize, rng: &mut Rng) -> EdgeId {
     let (mut best, mut best_cost, mut num_ties) = (EdgeId::NONE, u64::MAX, 0u32);
-    for edge in tree.edges() {
-        if places.is_some_and(|places| !places[edge.index()]) {
-            continue;
-        }
-        let cost = views.tip_cost(edge, taxon, best_cost);
+    views.tip_costs(tree, taxon, |edge, cost| {
         if cost < best_cost {
             (best, best_cost, num_ties) = (edge, cost, 1);
         } else if cost == best_cost {
@@ -65,7 +56,8 @@ fn best_edge(
                 best = edge;
             }
         }
-    }
+        best_cost
+    });
     best
 }
 

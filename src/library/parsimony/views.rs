@@ -4,156 +4,90 @@
 //! the tree only views that change are recomputed, in the blocks in which one of their inputs changed; the
 //! update ends where the result is the same as before.
 
-use super::data::{ParsimonyData, Row, StateBits, active_blocks};
-use super::fitch::{combine_block, insertion_cost_block};
-use crate::tree::{ConstraintView, EdgeId, NodeId, PrunedSubtree, Tree};
+use super::data::ParsimonyData;
+use super::distributed::{Seen, ViewsOfOthers};
+use super::orders::ViewsOrder;
+use super::own_views::OwnViews;
+use super::stepwise::three_taxa;
+use super::walk::Walk;
+use crate::tree::{ConstraintView, EdgeId, NodeId, Tree};
+use std::borrow::Cow;
 
 /// Views of one tree over the data. The caller keeps tree and views together: after a move that was
 /// neither taken back nor made by [`ParsimonyViews::spr`] in a tree with the same numbers they must be built anew.
 pub struct ParsimonyViews<'d> {
-    data: &'d ParsimonyData,
     /// The tree as the constraint of the data sees it.
     constraint: Option<ConstraintView<'d>>,
-    /// The two ends of each edge, in any order, and the row of what lies behind them: below
-    /// `num_taxa` that of the taxon, else one of the pool.
-    row_of: Vec<[(NodeId, u32); 2]>,
-    /// Rows one after the other, and how many they are.
-    pool: Vec<StateBits>,
-    num_rows: u32,
-    free: Vec<u32>,
-    /// A row that is being made.
-    made: Row,
-    /// Rows by depth, for the walk of [`ParsimonyViews::cheapest_insertions`].
-    scratch: Vec<Row>,
-    every_block: Vec<u32>,
+    own: OwnViews,
+    /// Those of other ranks, if there are some.
+    of_others: Option<ViewsOfOthers>,
 }
 
-const NO_ROW: u32 = u32::MAX;
-
 impl<'d> ParsimonyViews<'d> {
-    /// Computes all views. The tree may still be growing: tips without an edge are left out.
+    /// Computes all views.
     pub fn new(tree: &Tree, data: &'d ParsimonyData) -> Self {
         assert_eq!(tree.num_tips(), data.num_taxa(), "one tip per taxon");
-        let mut views = ParsimonyViews {
-            data,
-            constraint: data.constraint().map(|constraint| ConstraintView::new(constraint, tree)),
-            row_of: vec![[(NodeId::NONE, NO_ROW); 2]; (2 * data.num_taxa()).saturating_sub(3)],
-            pool: Vec::with_capacity(3 * data.num_taxa() * data.row_len),
-            num_rows: 0,
-            free: Vec::new(),
-            made: data.empty_row(),
-            scratch: Vec::new(),
-            every_block: (0..data.blocks.len() as u32).collect(),
-        };
-        views.look_at(tree);
-        views
+        Self::of(tree, Seen::Whole(Cow::Borrowed(tree)), data)
     }
 
-    fn look_at(&mut self, tree: &Tree) {
-        if tree.num_edges() == 0 {
+    /// The tree of three taxa, to which all others can be [added](ParsimonyViews::add_tip), and its views.
+    pub(super) fn of_three(taxa: [u32; 3], data: &'d ParsimonyData) -> (Tree, Self) {
+        let tree = three_taxa(data.num_taxa(), taxa);
+        let views = Self::of(&tree, Seen::Three(taxa), data);
+        (tree, views)
+    }
+
+    fn of(tree: &Tree, seen: Seen, data: &'d ParsimonyData) -> Self {
+        let own = || OwnViews::new(tree, &data.columns, &data.workers);
+        let (of_others, own) = match &data.workers.others {
+            None => (None, own()),
+            Some(others) => {
+                let (of_others, own) = ViewsOfOthers::of(others, seen, own);
+                (Some(of_others), own)
+            }
+        };
+        let constraint = data.constraint().map(|constraint| ConstraintView::new(constraint, tree));
+        ParsimonyViews { constraint, own, of_others }
+    }
+
+    /// What an order leads to, by all who compute.
+    fn carry_out(&mut self, order: ViewsOrder, tree: &mut Tree) -> Vec<u64> {
+        match &self.of_others {
+            None => order.carry_out(tree, &mut self.own),
+            Some(others) => {
+                let own = &mut self.own;
+                others.sum(order.clone(), || order.carry_out(tree, own))
+            }
+        }
+    }
+
+    /// The places where a taxon that is not in the tree may be put, with the changes it would add: `visit` gets them one after the
+    /// other, and says up to which cost the next ones matter; a cost above that may be too low.
+    pub(super) fn tip_costs(
+        &mut self,
+        tree: &Tree,
+        taxon: usize,
+        mut visit: impl FnMut(EdgeId, u64) -> u64,
+    ) {
+        let places = self.constraint.as_ref().and_then(|view| view.places(tree, taxon));
+        let is_allowed = |edge: &EdgeId| places.as_ref().is_none_or(|places| places[edge.index()]);
+        let edges = tree.edges().filter(is_allowed);
+        if let Some(views) = self.own.of_one() {
+            let mut limit = u64::MAX;
+            for edge in edges {
+                limit = visit(edge, views.tip_cost(edge, taxon, limit));
+            }
             return;
         }
-        for edge in tree.edges() {
-            self.row_of[edge.index()] = tree.ends(edge).map(|end| (end, NO_ROW));
-        }
-        let order = tree.postorder(EdgeId(0));
-        for &(node, edge) in &order {
-            if tree.is_tip(node) {
-                self.set_view(edge, node, node.0);
-            } else {
-                let [a, b] =
-                    tree.other_links(node, edge).map(|(child, edge)| self.view(edge, child));
-                let row = self.new_row(a, b);
-                self.set_view(edge, node, row);
-            }
-        }
-        for &(node, edge) in order.iter().rev().filter(|(node, _)| !tree.is_tip(*node)) {
-            let above = self.view(edge, tree.other_end(edge, node));
-            let [a, b] = tree.other_links(node, edge);
-            for ((_, edge), (sibling, sibling_edge)) in [(a, b), (b, a)] {
-                let row = self.new_row(above, self.view(sibling_edge, sibling));
-                self.set_view(edge, node, row);
-            }
-        }
-    }
-
-    fn view(&self, edge: EdgeId, end: NodeId) -> u32 {
-        let [first, second] = self.row_of[edge.index()];
-        if first.0 == end { first.1 } else { second.1 }
-    }
-
-    fn set_view(&mut self, edge: EdgeId, end: NodeId, row: u32) {
-        let [first, second] = &mut self.row_of[edge.index()];
-        if first.0 == end { first.1 = row } else { second.1 = row }
-    }
-
-    fn row(&self, number: u32) -> &[StateBits] {
-        match number < self.data.num_taxa() as u32 {
-            true => &self.data.tips[number as usize],
-            false => &self.pool[self.start(number)..][..self.data.row_len],
-        }
-    }
-
-    /// Where a row of the pool begins.
-    fn start(&self, number: u32) -> usize {
-        (number as usize - self.data.num_taxa()) * self.data.row_len
-    }
-
-    /// A row that combines two others.
-    fn new_row(&mut self, a: u32, b: u32) -> u32 {
-        let mut made = std::mem::take(&mut self.made);
-        self.combine(self.row(a), self.row(b), &self.every_block, &mut made);
-        let number = match self.free.pop() {
-            Some(number) => {
-                let start = self.start(number);
-                self.pool[start..start + made.len()].copy_from_slice(&made);
-                number
-            }
-            None => {
-                self.pool.extend_from_slice(&made);
-                self.num_rows += 1;
-                self.data.num_taxa() as u32 + self.num_rows - 1
-            }
+        let edges: Vec<EdgeId> = edges.collect();
+        let own = || self.own.tip_costs(&edges, taxon);
+        let costs = match &self.of_others {
+            None => own(),
+            Some(others) => others.sum(ViewsOrder::TipCosts(Cow::Borrowed(&edges), taxon), own),
         };
-        self.made = made;
-        number
-    }
-
-    fn combine(&self, a: &[StateBits], b: &[StateBits], blocks: &[u32], out: &mut [StateBits]) {
-        for &block in blocks {
-            let range = self.data.blocks[block as usize].range();
-            combine_block(&a[range.clone()], &b[range.clone()], &mut out[range]);
+        for (&edge, cost) in edges.iter().zip(costs) {
+            visit(edge, cost);
         }
-    }
-
-    /// Changes that `subtree` adds between a and b, or some number above `limit` if it is more.
-    fn insertion_cost(
-        &self,
-        a: &[StateBits],
-        b: &[StateBits],
-        subtree: &[StateBits],
-        blocks: &[u32],
-        limit: u64,
-    ) -> u64 {
-        let mut cost = 0;
-        for &block in blocks {
-            let range = self.data.blocks[block as usize].range();
-            cost += u64::from(insertion_cost_block(
-                &a[range.clone()],
-                &b[range.clone()],
-                &subtree[range],
-            ));
-            if cost > limit {
-                break;
-            }
-        }
-        cost
-    }
-
-    /// Changes that a taxon which is not in the tree adds in an edge, or some number above `limit`.
-    pub(super) fn tip_cost(&self, edge: EdgeId, taxon: usize, limit: u64) -> u64 {
-        let [a, b] = self.row_of[edge.index()].map(|(_, row)| self.row(row));
-        self.insertion_cost(a, b, &self.data.tips[taxon], &self.data.active[taxon], limit)
     }
 
     /// The `count` edges at most `radius` away where the subtree behind `pendant`, hanging at `attach`,
@@ -197,149 +131,46 @@ impl<'d> ParsimonyViews<'d> {
         radius: usize,
         mut visit: impl FnMut(Option<EdgeId>, u64) -> Option<u64>,
     ) {
-        let subtree = self.row(self.view(pendant, tree.other_end(pendant, attach)));
-        let blocks = active_blocks(&self.data.blocks, subtree);
-        let [(a, edge_a), (b, edge_b)] = tree.other_links(attach, pendant);
-        let (row_a, row_b) = (self.view(edge_a, a), self.view(edge_b, b));
-        let here =
-            self.insertion_cost(self.row(row_a), self.row(row_b), subtree, &blocks, u64::MAX);
-        let Some(mut limit) = visit(None, here) else {
+        let walk = Walk::new(tree, self.constraint.as_ref(), attach, pendant, radius);
+        let place = walk.place();
+        if let Some(views) = self.own.of_one() {
+            views.costs(place, walk, visit);
             return;
-        };
-
-        // To visit: an edge with its far end, the edge beside it with its far end, the distance, and
-        // the row of what lies behind the edge by which their common node was reached (at distance
-        // 1; else that row is `scratch[distance - 1]`, where no other edge has been since).
-        let mut stack = Vec::new();
-        let home = self.constraint.as_ref().and_then(|view| view.home(tree, attach, pendant));
-        let may_pass = |views: &Self, node, by| match (&views.constraint, home) {
-            (Some(view), Some(home)) => view.may_pass(tree, home, node, by),
-            _ => true,
-        };
-        let push = |views: &Self,
-                    stack: &mut Vec<_>,
-                    node: NodeId,
-                    by: EdgeId,
-                    distance: usize,
-                    above: u32| {
-            if distance <= radius && !tree.is_tip(node) && may_pass(views, node, by) {
-                let [first, second] = tree.other_links(node, by);
-                stack.push((second, first, distance, above));
-                stack.push((first, second, distance, above));
-            }
-        };
-        push(self, &mut stack, b, edge_b, 1, row_a);
-        push(self, &mut stack, a, edge_a, 1, row_b);
-        while let Some(((far, edge), (beside, beside_edge), distance, above)) = stack.pop() {
-            if self.scratch.len() <= distance {
-                self.scratch.resize_with(distance + 1, || self.data.empty_row());
-            }
-            let mut up = std::mem::take(&mut self.scratch[distance]);
-            let above = if distance == 1 { self.row(above) } else { &self.scratch[distance - 1] };
-            self.combine(above, self.row(self.view(beside_edge, beside)), &blocks, &mut up);
-            let subtree = self.row(self.view(pendant, tree.other_end(pendant, attach)));
-            let cost =
-                self.insertion_cost(self.row(self.view(edge, far)), &up, subtree, &blocks, limit);
-            self.scratch[distance] = up;
-            match visit(Some(edge), cost) {
-                Some(next) => limit = next,
-                None => return,
-            }
-            push(self, &mut stack, far, edge, distance + 1, NO_ROW);
         }
+        let steps: Vec<_> = walk.collect();
+        let own = || self.own.costs(place, &steps);
+        let costs = match &self.of_others {
+            None => own(),
+            Some(others) => others.sum(ViewsOrder::Costs(place, Cow::Borrowed(&steps)), own),
+        };
+        let places = std::iter::once(None).chain(steps.iter().map(|step| Some(step.edge.0)));
+        let mut visited = places.zip(costs);
+        // Nobody knows the costs of the others meanwhile, so that all count to the end.
+        let _ = visited.try_for_each(|(place, cost)| visit(place, cost).map(drop));
     }
 
     /// Moves the subtree behind `pendant` at `attach` into `target` (an edge of the pruned tree), in
     /// the tree and in its views. The target's length is halved.
     pub fn spr(&mut self, tree: &mut Tree, attach: NodeId, pendant: EdgeId, target: EdgeId) {
-        let [(a, edge_a), (b, edge_b)] = tree.other_links(attach, pendant);
-        let [row_a, row_b] = [self.view(edge_a, a), self.view(edge_b, b)];
-        let [from_a, from_b] = [edge_a, edge_b].map(|edge| self.view(edge, attach));
-        let pruned = tree.prune(attach, pendant);
-        self.row_of[pruned.merged.index()] = [(a, row_a), (b, row_b)];
-        self.spread(tree, pruned.merged, a, self.changed_blocks(from_a, row_b));
-        self.spread(tree, pruned.merged, b, self.changed_blocks(from_b, row_a));
-        self.free.extend([from_a, from_b]);
-        self.insert(tree, &pruned, target);
+        self.carry_out(ViewsOrder::Spr(attach, pendant, target), tree);
+        self.update_constraint(tree);
     }
 
-    /// Puts a subtree that is off the tree into an edge, in the tree and in its views.
-    pub(super) fn insert(&mut self, tree: &mut Tree, pruned: &PrunedSubtree, target: EdgeId) {
-        let PrunedSubtree { attach, pendant, spare, .. } = *pruned;
-        let top = tree.other_end(pendant, attach);
-        let subtree = self.view(pendant, top);
-        let before = self.view(pendant, attach);
-        let [c, d] = tree.ends(target);
-        let [row_c, row_d] = [c, d].map(|end| self.view(target, end));
-        let half = tree.brlen(target) / 2.0;
-        tree.regraft(pruned, target, [half, half]);
-        let (to_c, to_d) = (self.new_row(row_d, subtree), self.new_row(row_c, subtree));
-        let to_subtree = self.new_row(row_c, row_d);
-        self.row_of[target.index()] = [(c, row_c), (attach, to_c)];
-        self.row_of[spare.index()] = [(attach, to_d), (d, row_d)];
-        self.row_of[pendant.index()] = [(attach, to_subtree), (top, subtree)];
-        self.spread(tree, target, c, self.changed_blocks(row_d, to_c));
-        self.spread(tree, spare, d, self.changed_blocks(row_c, to_d));
-        if before != NO_ROW {
-            self.spread(tree, pendant, top, self.changed_blocks(before, to_subtree));
-            self.free.push(before);
-        }
+    /// Puts a taxon that is not in the tree into an edge, by the next inner node, in the tree and in its views.
+    pub(super) fn add_tip(
+        &mut self,
+        tree: &mut Tree,
+        inner: NodeId,
+        taxon: NodeId,
+        target: EdgeId,
+    ) {
+        self.carry_out(ViewsOrder::AddTip(inner, taxon, target), tree);
+        self.update_constraint(tree);
+    }
+
+    fn update_constraint(&mut self, tree: &Tree) {
         if let Some(view) = &mut self.constraint {
             view.update(tree);
-        }
-    }
-
-    /// For each edge whether the constraint allows to put a taxon into it that is not in the tree; `None` if it may be put
-    /// into any.
-    pub(super) fn places(&self, tree: &Tree, taxon: usize) -> Option<Vec<bool>> {
-        self.constraint.as_ref().and_then(|view| view.places(tree, taxon))
-    }
-
-    /// Gives a tip that is not in the tree its view, through the edge to the node it will hang on.
-    pub(super) fn add_tip(&mut self, pendant: EdgeId, attach: NodeId, tip: NodeId) {
-        self.row_of[pendant.index()] = [(attach, NO_ROW), (tip, tip.0)];
-    }
-
-    fn changed_blocks(&self, before: u32, after: u32) -> Vec<u32> {
-        let (before, after) = (self.row(before), self.row(after));
-        let differs = |&block: &u32| {
-            let range = self.data.blocks[block as usize].range();
-            before[range.clone()] != after[range]
-        };
-        self.every_block.iter().copied().filter(differs).collect()
-    }
-
-    /// What is seen through `edge` from `into` has changed in these blocks: updates all views that
-    /// look through `into` and on, as far as they change.
-    fn spread(&mut self, tree: &Tree, edge: EdgeId, into: NodeId, blocks: Vec<u32>) {
-        let mut stack = vec![(edge, into, blocks)];
-        while let Some((edge, into, blocks)) = stack.pop() {
-            if blocks.is_empty() || tree.is_tip(into) {
-                continue;
-            }
-            let input = self.view(edge, tree.other_end(edge, into));
-            let [first, second] = tree.other_links(into, edge);
-            for ((next, next_edge), (beside, beside_edge)) in [(first, second), (second, first)] {
-                let other_input = self.view(beside_edge, beside);
-                let start = self.start(self.view(next_edge, into));
-                let mut changed = Vec::new();
-                let mut set = [[0; super::data::STATE_WORDS]; 64];
-                for &block in &blocks {
-                    let range = self.data.blocks[block as usize].range();
-                    let set = &mut set[..range.len()];
-                    combine_block(
-                        &self.row(input)[range.clone()],
-                        &self.row(other_input)[range.clone()],
-                        set,
-                    );
-                    let row = &mut self.pool[start + range.start..start + range.end];
-                    if row != set {
-                        row.copy_from_slice(set);
-                        changed.push(block);
-                    }
-                }
-                stack.push((next_edge, next, changed));
-            }
         }
     }
 }
@@ -351,19 +182,19 @@ mod tests {
     use super::super::naive::Sample;
     use super::super::parsimony_score;
     use super::*;
-    use crate::rng::{Purpose, stream};
+    use crate::rng::{Purpose, Rng, stream};
     use crate::tree::random_tree;
 
-    fn assert_same_views(tree: &Tree, views: &ParsimonyViews) {
-        let fresh = ParsimonyViews::new(tree, views.data);
-        for edge in tree.edges() {
-            for end in tree.ends(edge) {
-                let (kept, computed) = (views.view(edge, end), fresh.view(edge, end));
-                assert!(views.row(kept) == fresh.row(computed), "view at {end:?} of {edge:?}");
+    fn assert_same_views(tree: &Tree, views: &ParsimonyViews, data: &ParsimonyData) {
+        let fresh = ParsimonyViews::new(tree, data);
+        for (kept, fresh) in views.own.shares().zip(fresh.own.shares()) {
+            for edge in tree.edges() {
+                for end in tree.ends(edge).map(|end| (edge, end)) {
+                    assert!(kept.row_at(end) == fresh.row_at(end), "view at {end:?}");
+                }
             }
+            assert_eq!(kept.num_in_use(), fresh.num_in_use(), "no row is lost");
         }
-        let in_use = |views: &ParsimonyViews| views.num_rows as usize - views.free.len();
-        assert_eq!(in_use(views), in_use(&fresh), "no row is lost");
     }
 
     /// What a subtree costs at its place and in every edge within a radius.
@@ -426,9 +257,16 @@ mod tests {
         let mut rng = stream(1, Purpose::Test, 1);
         let sample = Sample::draw(25, &[4, 20, 4], 300, &mut rng);
         let data = sample.pack();
-        let mut tree = random_tree(25, 0.1, &mut rng);
-        let mut views = ParsimonyViews::new(&tree, &data);
-        for _ in 0..200 {
+        for threads in [1, 2, 5] {
+            let data = data.clone().on_exactly(threads);
+            move_and_compare(&data, &mut rng);
+        }
+    }
+
+    fn move_and_compare(data: &ParsimonyData, rng: &mut Rng) {
+        let mut tree = random_tree(25, 0.1, rng);
+        let mut views = ParsimonyViews::new(&tree, data);
+        for _ in 0..100 {
             let pendant = EdgeId(rng.random_range(0..tree.num_edges() as u32));
             let attach = tree.ends(pendant)[rng.random_range(0..2usize)];
             if tree.is_tip(attach) {
@@ -439,7 +277,7 @@ mod tests {
                 let target = places[rng.random_range(0..places.len())].0;
                 views.spr(&mut tree, attach, pendant, target);
                 tree.assert_integrity();
-                assert_same_views(&tree, &views);
+                assert_same_views(&tree, &views, data);
             }
         }
     }

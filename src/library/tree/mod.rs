@@ -56,7 +56,7 @@ pub use random::random_tree;
 pub use splits::{Split, same_topology, tree_splits};
 pub use topology::{EdgeId, NodeId, Tree};
 
-pub(crate) use constraint_view::ConstraintView;
+pub(crate) use constraint_view::{ConstraintView, Home};
 pub use drawing::{Drawing, Drawn, RootPlace};
 pub use drawing_read::DrawingRead;
 pub use identical::put_back_identical;

@@ -1,48 +1,32 @@
-//! [`follow`]: what every rank but rank 0 does.
+//! [`Engines`]: what every rank but rank 0 computes with.
 
 use super::parts::make_own;
 use super::request::{Computation, Request, Sent, Setup};
 use crate::likelihood::cpu::{CpuEngine, INSTRUCTION_SETS, select_kernels};
 use crate::likelihood::engine::{Engine, EngineError, Result};
-use crate::mpi::Ranks;
+use crate::mpi::{Follower, Ranks, decode};
 use std::collections::BTreeMap;
 
-/// What rank 0 asks of another rank that only that rank's program can do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Then {
-    /// To carry out the whole run, too, and then to [follow] again: jobs will be dealt to all ranks.
-    ShareJobs,
-    /// To end.
-    End,
-}
+/// This rank's parts of engines, by the numbers that rank 0 has given them.
+#[derive(Default)]
+pub struct Engines(BTreeMap<u64, CpuEngine>);
 
-/// Does what rank 0 asks, until that is not a computation. A failure ends the run.
-pub fn follow(ranks: Ranks) -> Then {
-    let mut engines: BTreeMap<u64, CpuEngine> = BTreeMap::new();
-    // If this panics, the run ends.
-    let _turn = ranks.turn();
-    loop {
-        let done = match ranks.hear::<Request>() {
+impl Follower for Engines {
+    fn follow(&mut self, ranks: Ranks, message: &[u8]) -> std::result::Result<(), String> {
+        let done = match decode::<Request>(message) {
             Request::Make(number, setup) => make(ranks, &setup).map(|engine| {
-                engines.insert(number, engine);
+                self.0.insert(number, engine);
             }),
             Request::Drop(number) => {
-                engines.remove(&number);
+                self.0.remove(&number);
                 Ok(())
             }
             Request::Compute(number, computation) => {
-                let engine = engines.get_mut(&number).expect("an engine that was made");
+                let engine = self.0.get_mut(&number).expect("an engine that was made");
                 compute(engine, computation)
             }
-            Request::ShareJobs(run) => {
-                ranks.deal_jobs(run);
-                return Then::ShareJobs;
-            }
-            Request::End => return Then::End,
         };
-        if let Err(error) = done {
-            ranks.abort(&error.to_string());
-        }
+        done.map_err(|error| error.to_string())
     }
 }
 

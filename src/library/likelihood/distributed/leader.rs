@@ -10,7 +10,7 @@ use crate::likelihood::engine::{
     PointJob, Result, SweepProgram, TraversalDescriptor, TrialProgram, new_block,
 };
 use crate::model::Model;
-use crate::mpi::{Ranks, Turn};
+use crate::mpi::{Ranks, Subject, Turn};
 use crate::parallel::UnitCost;
 use std::borrow::Cow;
 
@@ -62,27 +62,13 @@ pub fn make(
     };
     let number = ranks.next_number();
     let _turn = ranks.turn();
-    ranks.tell(&Request::Make(number, Cow::Borrowed(&setup)));
+    ranks.let_compute(Subject::Likelihood, &Request::Make(number, Cow::Borrowed(&setup)));
     for rank in 1..ranks.size() {
         ranks.send(rank, &parts_of(rank));
     }
     let engine = make_own(ranks, parts_of(0), &setup, kernels);
     let engine = engine.unwrap_or_else(|error| ranks.abort(&error.to_string()));
     Ok(Box::new(Leader { ranks, number, engine }))
-}
-
-/// Tells the other ranks to carry out the whole run, too, once: jobs will be dealt to all. `run` is a hash of its data and options.
-pub fn share_jobs(ranks: Ranks, run: u64) {
-    if ranks.deal_jobs(run) {
-        let _turn = ranks.turn();
-        ranks.tell(&Request::ShareJobs(run));
-    }
-}
-
-/// Tells the other ranks that nothing more will be asked of them.
-pub fn end(ranks: Ranks) {
-    let _turn = ranks.turn();
-    ranks.tell(&Request::End);
 }
 
 /// The engine of rank 0.
@@ -96,7 +82,7 @@ impl Leader {
     /// Tells the other ranks what all do now; until what this returns is dropped.
     fn begin(&self, computation: Computation) -> Turn {
         let turn = self.ranks.turn();
-        self.ranks.tell(&Request::Compute(self.number, computation));
+        self.ranks.let_compute(Subject::Likelihood, &Request::Compute(self.number, computation));
         turn
     }
 
@@ -111,7 +97,7 @@ impl Drop for Leader {
         // A panic has ended the other ranks, or will.
         if !std::thread::panicking() {
             let _turn = self.ranks.turn();
-            self.ranks.tell(&Request::Drop(self.number));
+            self.ranks.let_compute(Subject::Likelihood, &Request::Drop(self.number));
         }
     }
 }

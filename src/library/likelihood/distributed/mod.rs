@@ -13,5 +13,5 @@ mod parts;
 mod request;
 mod shares;
 
-pub use follower::{Then, follow};
-pub use leader::{end, is_worth_it, make, share_jobs};
+pub use follower::Engines;
+pub use leader::{is_worth_it, make};

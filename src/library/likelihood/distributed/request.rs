@@ -17,10 +17,6 @@ pub(super) enum Request<'a> {
     Drop(u64),
     /// Computes with it.
     Compute(u64, Computation<'a>),
-    /// Carries out the whole run, which has this hash of data and options, without writing anything: jobs will be dealt to all ranks.
-    ShareJobs(u64),
-    /// Nothing more is asked.
-    End,
 }
 
 /// How an engine is made.

@@ -1,0 +1,284 @@
+//! The views of a tree over some columns, which one thread computes with.
+
+use super::columns::{Columns, Row, STATE_WORDS, StateBits, active_blocks};
+use super::fitch::{combine_block, insertion_cost_block};
+use super::walk::{End, Place, Step};
+use crate::tree::{EdgeId, NodeId, PrunedSubtree, Tree};
+use std::sync::Arc;
+
+/// Views of one tree over these columns.
+pub(super) struct ColumnViews {
+    columns: Arc<Columns>,
+    /// The two ends of each edge, in any order, and the row of what lies behind them: below
+    /// the number of taxa that of the taxon, else one of the pool.
+    row_of: Vec<[(NodeId, u32); 2]>,
+    /// Rows one after the other, and how many they are.
+    pool: Vec<StateBits>,
+    num_rows: u32,
+    free: Vec<u32>,
+    /// A row that is being made.
+    made: Row,
+    /// Rows by depth, for [`ColumnViews::costs`].
+    scratch: Vec<Row>,
+    every_block: Vec<u32>,
+}
+
+const NO_ROW: u32 = u32::MAX;
+
+impl ColumnViews {
+    /// Computes all views. The tree may still be growing: tips without an edge are left out.
+    pub(super) fn new(tree: &Tree, columns: Arc<Columns>) -> Self {
+        let num_taxa = columns.num_taxa();
+        let mut views = ColumnViews {
+            row_of: vec![[(NodeId::NONE, NO_ROW); 2]; (2 * num_taxa).saturating_sub(3)],
+            pool: Vec::with_capacity(3 * num_taxa * columns.row_len),
+            num_rows: 0,
+            free: Vec::new(),
+            made: columns.empty_row(),
+            scratch: Vec::new(),
+            every_block: (0..columns.blocks.len() as u32).collect(),
+            columns,
+        };
+        views.look_at(tree);
+        views
+    }
+
+    fn look_at(&mut self, tree: &Tree) {
+        if tree.num_edges() == 0 {
+            return;
+        }
+        for edge in tree.edges() {
+            self.row_of[edge.index()] = tree.ends(edge).map(|end| (end, NO_ROW));
+        }
+        let order = tree.postorder(EdgeId(0));
+        for &(node, edge) in &order {
+            if tree.is_tip(node) {
+                self.set_view((edge, node), node.0);
+            } else {
+                let [a, b] =
+                    tree.other_links(node, edge).map(|(child, edge)| self.view((edge, child)));
+                let row = self.new_row(a, b);
+                self.set_view((edge, node), row);
+            }
+        }
+        for &(node, edge) in order.iter().rev().filter(|(node, _)| !tree.is_tip(*node)) {
+            let above = self.view((edge, tree.other_end(edge, node)));
+            let [a, b] = tree.other_links(node, edge);
+            for ((_, edge), (sibling, sibling_edge)) in [(a, b), (b, a)] {
+                let row = self.new_row(above, self.view((sibling_edge, sibling)));
+                self.set_view((edge, node), row);
+            }
+        }
+    }
+
+    fn view(&self, (edge, end): End) -> u32 {
+        let [first, second] = self.row_of[edge.index()];
+        if first.0 == end { first.1 } else { second.1 }
+    }
+
+    fn set_view(&mut self, (edge, end): End, row: u32) {
+        let [first, second] = &mut self.row_of[edge.index()];
+        if first.0 == end { first.1 = row } else { second.1 = row }
+    }
+
+    fn row(&self, number: u32) -> &[StateBits] {
+        match number < self.columns.num_taxa() as u32 {
+            true => &self.columns.tips[number as usize],
+            false => &self.pool[self.start(number)..][..self.columns.row_len],
+        }
+    }
+
+    /// The state sets of what lies behind an end of an edge.
+    pub(super) fn row_at(&self, end: End) -> &[StateBits] {
+        self.row(self.view(end))
+    }
+
+    /// Number of rows that are views of inner nodes.
+    #[cfg(test)]
+    pub(super) fn num_in_use(&self) -> usize {
+        self.num_rows as usize - self.free.len()
+    }
+
+    /// Where a row of the pool begins.
+    fn start(&self, number: u32) -> usize {
+        (number as usize - self.columns.num_taxa()) * self.columns.row_len
+    }
+
+    /// A row that combines two others.
+    fn new_row(&mut self, a: u32, b: u32) -> u32 {
+        let mut made = std::mem::take(&mut self.made);
+        self.combine(self.row(a), self.row(b), &self.every_block, &mut made);
+        let number = match self.free.pop() {
+            Some(number) => {
+                let start = self.start(number);
+                self.pool[start..start + made.len()].copy_from_slice(&made);
+                number
+            }
+            None => {
+                self.pool.extend_from_slice(&made);
+                self.num_rows += 1;
+                self.columns.num_taxa() as u32 + self.num_rows - 1
+            }
+        };
+        self.made = made;
+        number
+    }
+
+    fn combine(&self, a: &[StateBits], b: &[StateBits], blocks: &[u32], out: &mut [StateBits]) {
+        for &block in blocks {
+            let range = self.columns.blocks[block as usize].range();
+            combine_block(&a[range.clone()], &b[range.clone()], &mut out[range]);
+        }
+    }
+
+    /// Changes that `subtree` adds between a and b, or some number above `limit` if it is more.
+    fn insertion_cost(
+        &self,
+        a: &[StateBits],
+        b: &[StateBits],
+        subtree: &[StateBits],
+        blocks: &[u32],
+        limit: u64,
+    ) -> u64 {
+        let mut cost = 0;
+        for &block in blocks {
+            let range = self.columns.blocks[block as usize].range();
+            cost += u64::from(insertion_cost_block(
+                &a[range.clone()],
+                &b[range.clone()],
+                &subtree[range],
+            ));
+            if cost > limit {
+                break;
+            }
+        }
+        cost
+    }
+
+    /// Changes that a taxon which is not in the tree adds in an edge, or some number above `limit`.
+    pub(super) fn tip_cost(&self, edge: EdgeId, taxon: usize, limit: u64) -> u64 {
+        let [a, b] = self.row_of[edge.index()].map(|(_, row)| self.row(row));
+        let Columns { tips, active, .. } = &*self.columns;
+        self.insertion_cost(a, b, &tips[taxon], &active[taxon], limit)
+    }
+
+    /// The costs of a subtree at its place (`None`) and at the steps of a walk. `visit` gets them, and says up to which cost the next
+    /// ones matter: a cost above that may be too low. `None` ends the walk.
+    pub(super) fn costs(
+        &mut self,
+        place: Place,
+        steps: impl Iterator<Item = Step>,
+        mut visit: impl FnMut(Option<EdgeId>, u64) -> Option<u64>,
+    ) {
+        let subtree = self.view(place.subtree);
+        let blocks = active_blocks(&self.columns.blocks, self.row(subtree));
+        let [a, b] = place.between.map(|end| self.row_at(end));
+        let here = self.insertion_cost(a, b, self.row(subtree), &blocks, u64::MAX);
+        let Some(mut limit) = visit(None, here) else {
+            return;
+        };
+        for Step { edge, beside, distance, above } in steps {
+            if self.scratch.len() <= distance {
+                self.scratch.resize_with(distance + 1, || self.columns.empty_row());
+            }
+            let mut up = std::mem::take(&mut self.scratch[distance]);
+            let above = match distance {
+                1 => self.row_at(above),
+                _ => &self.scratch[distance - 1],
+            };
+            self.combine(above, self.row_at(beside), &blocks, &mut up);
+            let cost =
+                self.insertion_cost(self.row_at(edge), &up, self.row(subtree), &blocks, limit);
+            self.scratch[distance] = up;
+            match visit(Some(edge.0), cost) {
+                Some(next) => limit = next,
+                None => return,
+            }
+        }
+    }
+
+    /// A subtree was pruned from this place; `tree` is without it.
+    pub(super) fn take_off(&mut self, tree: &Tree, place: Place, pruned: &PrunedSubtree) {
+        let PrunedSubtree { attach, merged, .. } = *pruned;
+        let [(edge_a, a), (edge_b, b)] = place.between;
+        let [row_a, row_b] = place.between.map(|end| self.view(end));
+        let [from_a, from_b] = [edge_a, edge_b].map(|edge| self.view((edge, attach)));
+        self.row_of[merged.index()] = [(a, row_a), (b, row_b)];
+        self.spread(tree, (merged, a), self.changed_blocks(from_a, row_b));
+        self.spread(tree, (merged, b), self.changed_blocks(from_b, row_a));
+        self.free.extend([from_a, from_b]);
+    }
+
+    /// A subtree that was off the tree was put into an edge that had these ends; `tree` has it.
+    pub(super) fn put_in(
+        &mut self,
+        tree: &Tree,
+        pruned: &PrunedSubtree,
+        target: EdgeId,
+        [c, d]: [NodeId; 2],
+    ) {
+        let PrunedSubtree { attach, pendant, spare, .. } = *pruned;
+        let top = tree.other_end(pendant, attach);
+        let [subtree, before] = [top, attach].map(|end| self.view((pendant, end)));
+        let [row_c, row_d] = [c, d].map(|end| self.view((target, end)));
+        let (to_c, to_d) = (self.new_row(row_d, subtree), self.new_row(row_c, subtree));
+        let to_subtree = self.new_row(row_c, row_d);
+        self.row_of[target.index()] = [(c, row_c), (attach, to_c)];
+        self.row_of[spare.index()] = [(attach, to_d), (d, row_d)];
+        self.row_of[pendant.index()] = [(attach, to_subtree), (top, subtree)];
+        self.spread(tree, (target, c), self.changed_blocks(row_d, to_c));
+        self.spread(tree, (spare, d), self.changed_blocks(row_c, to_d));
+        if before != NO_ROW {
+            self.spread(tree, (pendant, top), self.changed_blocks(before, to_subtree));
+            self.free.push(before);
+        }
+    }
+
+    /// Gives a tip that is not in the tree its view, through the edge to the node it will hang on.
+    pub(super) fn add_tip(&mut self, pendant: EdgeId, attach: NodeId, tip: NodeId) {
+        self.row_of[pendant.index()] = [(attach, NO_ROW), (tip, tip.0)];
+    }
+
+    fn changed_blocks(&self, before: u32, after: u32) -> Vec<u32> {
+        let (before, after) = (self.row(before), self.row(after));
+        let differs = |&block: &u32| {
+            let range = self.columns.blocks[block as usize].range();
+            before[range.clone()] != after[range]
+        };
+        self.every_block.iter().copied().filter(differs).collect()
+    }
+
+    /// What is seen through an edge from one of its ends has changed in these blocks: updates all views that
+    /// look through that end and on, as far as they change.
+    fn spread(&mut self, tree: &Tree, from: End, blocks: Vec<u32>) {
+        let mut stack = vec![(from, blocks)];
+        while let Some(((edge, into), blocks)) = stack.pop() {
+            if blocks.is_empty() || tree.is_tip(into) {
+                continue;
+            }
+            let input = self.view((edge, tree.other_end(edge, into)));
+            let [first, second] = tree.other_links(into, edge);
+            for ((next, next_edge), (beside, beside_edge)) in [(first, second), (second, first)] {
+                let other_input = self.view((beside_edge, beside));
+                let start = self.start(self.view((next_edge, into)));
+                let mut changed = Vec::new();
+                let mut set = [[0; STATE_WORDS]; 64];
+                for &block in &blocks {
+                    let range = self.columns.blocks[block as usize].range();
+                    let set = &mut set[..range.len()];
+                    combine_block(
+                        &self.row(input)[range.clone()],
+                        &self.row(other_input)[range.clone()],
+                        set,
+                    );
+                    let row = &mut self.pool[start + range.start..start + range.end];
+                    if row != set {
+                        row.copy_from_slice(set);
+                        changed.push(block);
+                    }
+                }
+                stack.push(((next_edge, next), changed));
+            }
+        }
+    }
+}

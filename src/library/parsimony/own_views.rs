@@ -1,0 +1,107 @@
+//! [`OwnViews`]: the views of a tree over the columns of this process.
+
+use super::column_views::ColumnViews;
+use super::columns::Columns;
+use super::walk::{Place, Step};
+use super::workers::Workers;
+use crate::tree::{DEFAULT_BRLEN, EdgeId, NodeId, PrunedSubtree, Tree};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Views of one tree, with a share of the columns for each thread.
+pub(super) struct OwnViews {
+    shares: Vec<Mutex<ColumnViews>>,
+    workers: Workers,
+}
+
+impl OwnViews {
+    /// Computes all views. The tree may still be growing: tips without an edge are left out.
+    pub(super) fn new(tree: &Tree, columns: &[Arc<Columns>], workers: &Workers) -> Self {
+        let shares: Vec<Mutex<Option<ColumnViews>>> =
+            columns.iter().map(|_| Mutex::default()).collect();
+        workers.sum(columns.len(), |number| {
+            *locked(&shares[number]) = Some(ColumnViews::new(tree, Arc::clone(&columns[number])));
+            Vec::new()
+        });
+        let made = |share: Mutex<Option<ColumnViews>>| {
+            Mutex::new(
+                share.into_inner().unwrap_or_else(PoisonError::into_inner).expect("it was made"),
+            )
+        };
+        OwnViews { shares: shares.into_iter().map(made).collect(), workers: workers.clone() }
+    }
+
+    /// The views over all columns, if one thread computes with them.
+    pub(super) fn of_one(&mut self) -> Option<&mut ColumnViews> {
+        match self.workers.is_one() {
+            true => Some(self.shares[0].get_mut().unwrap_or_else(PoisonError::into_inner)),
+            false => None,
+        }
+    }
+
+    /// The views over each share of the columns.
+    #[cfg(test)]
+    pub(super) fn shares(&self) -> impl Iterator<Item = MutexGuard<'_, ColumnViews>> {
+        self.shares.iter().map(locked)
+    }
+
+    fn sum(&self, numbers_of: impl Fn(&mut ColumnViews) -> Vec<u64> + Sync) -> Vec<u64> {
+        self.workers.sum(self.shares.len(), |number| numbers_of(&mut locked(&self.shares[number])))
+    }
+
+    fn each(&self, work: impl Fn(&mut ColumnViews) + Sync) {
+        self.sum(|views| {
+            work(views);
+            Vec::new()
+        });
+    }
+
+    /// Changes that a subtree adds at its place, and at each of these steps of a walk.
+    pub(super) fn costs(&self, place: Place, steps: &[Step]) -> Vec<u64> {
+        self.sum(|views| {
+            let mut costs = Vec::with_capacity(1 + steps.len());
+            views.costs(place, steps.iter().copied(), |_, cost| {
+                costs.push(cost);
+                Some(u64::MAX)
+            });
+            costs
+        })
+    }
+
+    /// Changes that a taxon which is not in the tree adds in each of these edges.
+    pub(super) fn tip_costs(&self, edges: &[EdgeId], taxon: usize) -> Vec<u64> {
+        self.sum(|views| edges.iter().map(|&edge| views.tip_cost(edge, taxon, u64::MAX)).collect())
+    }
+
+    /// Moves the subtree behind `pendant` at `attach` into `target` (an edge of the pruned tree), in
+    /// the tree and in its views. The target's length is halved.
+    pub(super) fn spr(&mut self, tree: &mut Tree, attach: NodeId, pendant: EdgeId, target: EdgeId) {
+        let place = Place::of(tree, attach, pendant);
+        let pruned = tree.prune(attach, pendant);
+        self.each(|views| views.take_off(tree, place, &pruned));
+        self.put_in(tree, &pruned, target);
+    }
+
+    /// Puts a taxon that is not in the tree into an edge, by the next inner node.
+    pub(super) fn add_tip(
+        &mut self,
+        tree: &mut Tree,
+        inner: NodeId,
+        taxon: NodeId,
+        target: EdgeId,
+    ) {
+        let pruned = tree.hang_on_new_node(inner, taxon, DEFAULT_BRLEN);
+        self.each(|views| views.add_tip(pruned.pendant, inner, taxon));
+        self.put_in(tree, &pruned, target);
+    }
+
+    fn put_in(&mut self, tree: &mut Tree, pruned: &PrunedSubtree, target: EdgeId) {
+        let ends = tree.ends(target);
+        let half = tree.brlen(target) / 2.0;
+        tree.regraft(pruned, target, [half, half]);
+        self.each(|views| views.put_in(tree, pruned, target, ends));
+    }
+}
+
+fn locked<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
+}
