@@ -52,7 +52,7 @@
 //!
 //! | floor | rooms |
 //! |---|---|
-//! | 0 | `error`, `observer`, `rng`, `taxa`, `mpi`, `numeric`, `stop`, `whole_file`, and the crate `mlsearch_kernels` |
+//! | 0 | `error`, `instructions`, `observer`, `rng`, `taxa`, `mpi`, `numeric`, `stop`, `whole_file`, and the crate `mlsearch_kernels` |
 //! | 1 | `alphabet`, `tree`, `parallel`, `gpu`, `input`, `panics` |
 //! | 2 | `alignment`, `model` |
 //! | 3 | `partition` |
@@ -66,6 +66,7 @@
 #![warn(unreachable_pub)]
 
 pub mod error;
+mod instructions;
 #[doc(hidden)]
 pub mod mpi;
 #[doc(hidden)]

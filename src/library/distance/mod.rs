@@ -8,7 +8,6 @@
 //! | `partition`, `bit_planes` | the sequences of a partition, and the sites of pairs counted by class |
 //! | `solve` | Newton's method for several pairs at a time |
 //! | `closed_form` | shares of different sites, and LogDet |
-//! | `instructions` | the same computation for the instructions of this machine |
 //! | `pair_tables`, `cuda` | the sequences as plain lists, and the same computation on GPUs |
 //! | `square`, `row_file` | [`SquareMatrix`], [`RowFile`]: the distances of all pairs, from which trees are made, in memory and in a file |
 //! | `cluster_rows` | both as what trees are joined from |
@@ -20,7 +19,6 @@ mod bit_planes;
 mod closed_form;
 mod cluster_rows;
 mod cuda;
-mod instructions;
 mod joined_tree;
 mod kind;
 mod minimum_evolution;

@@ -1,9 +1,9 @@
 //! The slow truth: the likelihood of a pair from the full matrix P(t), site by site, and its maximum by golden section.
 
-use super::instructions::Instructions;
 use super::solve::MAX_DISTANCE;
 use super::{DistanceMethod, PairDistances};
 use crate::alignment::{Alignment, read_alignment_from};
+use crate::instructions::Instructions;
 use crate::model::{EigenModel, Model};
 use crate::partition::{Partition, count_freqs};
 use crate::rng::{Purpose, stream};

@@ -2,12 +2,12 @@
 
 use super::closed_form::{StateCounts, log_det, p_distance};
 use super::cuda::PairGpus;
-use super::instructions::{Instructions, Work};
 use super::pair_data::{PairData, Table};
 use super::pair_model::PairModel;
 use super::pair_tables::PairTables;
 use super::solve::{LANES, Part, Scratch, solve};
 use crate::error::Result;
+use crate::instructions::{Instructions, Work};
 use crate::model::Model;
 use crate::partition::Partition;
 use rayon::prelude::*;
@@ -85,14 +85,18 @@ struct Tile<'a> {
     are_twins: bool,
 }
 
-impl Work for Tile<'_> {
+/// A tile, and a list for the distances of each of its rows.
+impl Work for (&Tile<'_>, &mut [&mut [f64]]) {
+    type Found = ();
+
     #[inline(always)]
-    fn compute(&self, out: &mut [&mut [f64]]) {
-        let distances = self.distances;
+    fn compute(self) {
+        let (tile, out) = self;
+        let distances = tile.distances;
         match &distances.formula {
-            Formula::Likelihood(models) => distances.compute_likelihood(models, self, out),
-            Formula::Uncorrected => distances.compute_formula(p_distance, self, out),
-            Formula::LogDet => distances.compute_formula(log_det, self, out),
+            Formula::Likelihood(models) => distances.compute_likelihood(models, tile, out),
+            Formula::Uncorrected => distances.compute_formula(p_distance, tile, out),
+            Formula::LogDet => distances.compute_formula(log_det, tile, out),
         }
     }
 }
@@ -208,7 +212,7 @@ impl PairDistances {
             let start = columns.start + number * TILE;
             let columns = start..(start + TILE).min(columns.end);
             let tile = Tile { distances: self, rows: rows.clone(), columns, are_twins: false };
-            self.instructions.compute(&tile, &mut out);
+            self.instructions.compute((&tile, &mut out[..]));
         });
         Ok(whole)
     }
@@ -218,7 +222,7 @@ impl PairDistances {
         let one = sequence..sequence + 1;
         let tile = Tile { distances: self, rows: one.clone(), columns: one, are_twins: true };
         let mut out = [0.0];
-        self.instructions.compute(&tile, &mut [&mut out]);
+        self.instructions.compute((&tile, &mut [&mut out[..]][..]));
         out[0]
     }
 

@@ -1,14 +1,18 @@
 //! The views of a tree over some columns, which one thread computes with.
 
 use super::columns::{Columns, Row, STATE_WORDS, StateBits, active_blocks};
-use super::fitch::{combine_block, insertion_cost_block};
+use super::fitch::combine_block;
+use super::path::Path;
+use super::row_work::{Combine, Insertion};
 use super::walk::{End, Place, Step};
+use crate::instructions::Instructions;
 use crate::tree::{EdgeId, NodeId, PrunedSubtree, Tree};
 use std::sync::Arc;
 
 /// Views of one tree over these columns.
 pub(super) struct ColumnViews {
     columns: Arc<Columns>,
+    instructions: Instructions,
     /// The two ends of each edge, in any order, and the row of what lies behind them: below
     /// the number of taxa that of the taxon, else one of the pool.
     row_of: Vec<[(NodeId, u32); 2]>,
@@ -37,6 +41,7 @@ impl ColumnViews {
             made: columns.empty_row(),
             scratch: Vec::new(),
             every_block: (0..columns.blocks.len() as u32).collect(),
+            instructions: Instructions::best(),
             columns,
         };
         views.look_at(tree);
@@ -107,7 +112,9 @@ impl ColumnViews {
     /// A row that combines two others.
     fn new_row(&mut self, a: u32, b: u32) -> u32 {
         let mut made = std::mem::take(&mut self.made);
-        self.combine(self.row(a), self.row(b), &self.every_block, &mut made);
+        let blocks = &self.columns.blocks;
+        let [a, b] = [a, b].map(|number| self.row(number));
+        self.instructions.compute(Combine { blocks, a, b, out: &mut made });
         let number = match self.free.pop() {
             Some(number) => {
                 let start = self.start(number);
@@ -124,11 +131,11 @@ impl ColumnViews {
         number
     }
 
-    fn combine(&self, a: &[StateBits], b: &[StateBits], blocks: &[u32], out: &mut [StateBits]) {
-        for &block in blocks {
-            let range = self.columns.blocks[block as usize].range();
-            combine_block(&a[range.clone()], &b[range.clone()], &mut out[range]);
-        }
+    /// Changes that a taxon which is not in the tree adds in an edge, or some number above `limit`.
+    pub(super) fn tip_cost(&self, edge: EdgeId, taxon: usize, limit: u64) -> u64 {
+        let [a, b] = self.row_of[edge.index()].map(|(_, row)| self.row(row));
+        let Columns { tips, active, .. } = &*self.columns;
+        self.insertion_cost(a, b, &tips[taxon], &active[taxon], limit)
     }
 
     /// Changes that `subtree` adds between a and b, or some number above `limit` if it is more.
@@ -137,29 +144,11 @@ impl ColumnViews {
         a: &[StateBits],
         b: &[StateBits],
         subtree: &[StateBits],
-        blocks: &[u32],
+        active: &[u32],
         limit: u64,
     ) -> u64 {
-        let mut cost = 0;
-        for &block in blocks {
-            let range = self.columns.blocks[block as usize].range();
-            cost += u64::from(insertion_cost_block(
-                &a[range.clone()],
-                &b[range.clone()],
-                &subtree[range],
-            ));
-            if cost > limit {
-                break;
-            }
-        }
-        cost
-    }
-
-    /// Changes that a taxon which is not in the tree adds in an edge, or some number above `limit`.
-    pub(super) fn tip_cost(&self, edge: EdgeId, taxon: usize, limit: u64) -> u64 {
-        let [a, b] = self.row_of[edge.index()].map(|(_, row)| self.row(row));
-        let Columns { tips, active, .. } = &*self.columns;
-        self.insertion_cost(a, b, &tips[taxon], &active[taxon], limit)
+        let blocks = &self.columns.blocks;
+        self.instructions.compute(Insertion { blocks, active, a, b, subtree, limit })
     }
 
     /// The costs of a subtree at its place (`None`) and at the steps of a walk. `visit` gets them, and says up to which cost the next
@@ -168,29 +157,34 @@ impl ColumnViews {
         &mut self,
         place: Place,
         steps: impl Iterator<Item = Step>,
+        visit: impl FnMut(Option<EdgeId>, u64) -> Option<u64>,
+    ) {
+        let mut path = Path::new(std::mem::take(&mut self.scratch));
+        self.walk(&mut path, place, steps, visit);
+        self.scratch = path.into_rows();
+    }
+
+    fn walk<'a>(
+        &'a self,
+        path: &mut Path<'a>,
+        place: Place,
+        steps: impl Iterator<Item = Step>,
         mut visit: impl FnMut(Option<EdgeId>, u64) -> Option<u64>,
     ) {
-        let subtree = self.view(place.subtree);
-        let blocks = active_blocks(&self.columns.blocks, self.row(subtree));
+        let subtree = self.row_at(place.subtree);
+        let active = active_blocks(&self.columns.blocks, subtree);
         let [a, b] = place.between.map(|end| self.row_at(end));
-        let here = self.insertion_cost(a, b, self.row(subtree), &blocks, u64::MAX);
+        let here = self.insertion_cost(a, b, subtree, &active, u64::MAX);
         let Some(mut limit) = visit(None, here) else {
             return;
         };
         for Step { edge, beside, distance, above } in steps {
-            if self.scratch.len() <= distance {
-                self.scratch.resize_with(distance + 1, || self.columns.empty_row());
-            }
-            let mut up = std::mem::take(&mut self.scratch[distance]);
-            let above = match distance {
-                1 => self.row_at(above),
-                _ => &self.scratch[distance - 1],
-            };
-            self.combine(above, self.row_at(beside), &blocks, &mut up);
-            let cost =
-                self.insertion_cost(self.row_at(edge), &up, self.row(subtree), &blocks, limit);
-            self.scratch[distance] = up;
-            match visit(Some(edge.0), cost) {
+            // At a distance of more, it is not asked for.
+            let above = if distance == 1 { self.row_at(above) } else { &[] };
+            path.go_to(distance, above, self.row_at(beside), &self.columns);
+            let (blocks, far) = (&self.columns.blocks, self.row_at(edge));
+            let at = path.insertion(blocks, &active, far, subtree, limit);
+            match visit(Some(edge.0), self.instructions.compute(at)) {
                 Some(next) => limit = next,
                 None => return,
             }
@@ -261,8 +255,8 @@ impl ColumnViews {
             for ((next, next_edge), (beside, beside_edge)) in [(first, second), (second, first)] {
                 let other_input = self.view((beside_edge, beside));
                 let start = self.start(self.view((next_edge, into)));
-                let mut changed = Vec::new();
-                let mut set = [[0; STATE_WORDS]; 64];
+                // The view is not among its inputs.
+                let (mut changed, mut set) = (Vec::new(), [[0; STATE_WORDS]; 64]);
                 for &block in &blocks {
                     let range = self.columns.blocks[block as usize].range();
                     let set = &mut set[..range.len()];
@@ -278,6 +272,54 @@ impl ColumnViews {
                     }
                 }
                 stack.push(((next_edge, next), changed));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::naive::Sample;
+    use super::super::walk::Walk;
+    use super::*;
+    use crate::rng::{Purpose, stream};
+    use crate::tree::random_tree;
+
+    #[test]
+    fn all_instructions_count_the_same_up_to_any_limit() {
+        let mut rng = stream(6, Purpose::Test, 0);
+        let data = Sample::draw(15, &[4, 20, 2, 7], 700, &mut rng).pack();
+        let tree = random_tree(15, 0.1, &mut rng);
+        let columns = &data.columns[0];
+        let of = |instructions| {
+            let views = ColumnViews::new(&tree, Arc::clone(columns));
+            ColumnViews { instructions, ..views }
+        };
+        let costs = |views: &mut ColumnViews, limit: u64| {
+            let mut costs = Vec::new();
+            for pendant in tree.edges() {
+                for attach in tree.ends(pendant).into_iter().filter(|&end| !tree.is_tip(end)) {
+                    let walk = Walk::new(&tree, None, attach, pendant, 99);
+                    views.costs(walk.place(), walk, |edge, cost| {
+                        // The present place has no limit.
+                        costs.push(if edge.is_some() { cost.min(limit + 1) } else { cost });
+                        Some(limit)
+                    });
+                }
+            }
+            costs
+        };
+        let mut scalar = of(Instructions::Scalar);
+        let all = costs(&mut scalar, u64::MAX - 1);
+        let middle = all[all.len() / 2];
+        for instructions in Instructions::all() {
+            let mut views = of(instructions);
+            assert!(views.pool == scalar.pool, "{}", instructions.name());
+            assert_eq!(costs(&mut views, u64::MAX - 1), all);
+            for limit in [0, 1, middle / 2, middle] {
+                assert_eq!(costs(&mut views, limit), costs(&mut scalar, limit), "up to {limit}");
+                let exact = all.iter().zip(costs(&mut views, limit));
+                assert!(exact.clone().all(|(all, cost)| *all == cost || cost == limit + 1));
             }
         }
     }

@@ -14,6 +14,7 @@
 use super::columns::{Columns, STATE_WORDS, StateBits};
 use super::data::ParsimonyData;
 use super::orders::Order;
+use crate::instructions::{Instructions, Work};
 use crate::tree::{EdgeId, Tree};
 use std::borrow::Cow;
 
@@ -47,7 +48,7 @@ fn combine_body(a: &[StateBits], b: &[StateBits], out: &mut [StateBits]) -> Stat
 }
 
 /// State sets of a node from those of its two children; returns the columns without a change.
-#[inline]
+#[inline(always)]
 pub(super) fn combine_block(a: &[StateBits], b: &[StateBits], out: &mut [StateBits]) -> StateBits {
     by_num_states!(combine_body, a, b, out)
 }
@@ -74,7 +75,7 @@ fn insertion_body(a: &[StateBits], b: &[StateBits], subtree: &[StateBits]) -> u3
 
 /// Changes that a subtree adds when it is put into the edge between a and b: columns at which it
 /// shares no state with the set that a and b combine to. (That set is not stored.)
-#[inline]
+#[inline(always)]
 pub(super) fn insertion_cost_block(a: &[StateBits], b: &[StateBits], subtree: &[StateBits]) -> u32 {
     by_num_states!(insertion_body, a, b, subtree)
 }
@@ -110,7 +111,7 @@ fn quartet_body(a: &[StateBits], b: &[StateBits], c: &[StateBits], d: &[StateBit
 
 /// Changes that four subtrees need besides their own if the first two are together, or the third takes the place of the first,
 /// or the fourth does.
-#[inline]
+#[inline(always)]
 pub(super) fn quartet_costs_block([a, b, c, d]: [&[StateBits]; 4]) -> [u64; 3] {
     by_num_states!(quartet_body, a, b, c, d)
 }
@@ -128,12 +129,13 @@ fn join_body(a: &[StateBits], b: &[StateBits]) -> u64 {
 }
 
 /// Changes between two state sets: columns at which they have no state in common.
-#[inline]
+#[inline(always)]
 pub(super) fn join_cost_block(a: &[StateBits], b: &[StateBits]) -> u64 {
     by_num_states!(join_body, a, b)
 }
 
 /// Number of columns whose bit is 0.
+#[inline(always)]
 pub(super) fn count_zeros(lanes: &StateBits) -> u64 {
     lanes.iter().map(|w| u64::from(w.count_zeros())).sum()
 }
@@ -174,6 +176,7 @@ impl BlockSweep {
 
     /// Loads the tips of a block and fills the inner nodes bottom-up; returns the number of changes
     /// below and at the virtual root.
+    #[inline(always)]
     pub(super) fn fill(&mut self, columns: &Columns, block: usize) -> u64 {
         let range = columns.blocks[block].range();
         let num_states = range.len();
@@ -197,10 +200,12 @@ impl BlockSweep {
             ))
     }
 
+    #[inline(always)]
     pub(super) fn set(&self, node: usize, num_states: usize) -> &[StateBits] {
         &self.sets[node * self.stride..][..num_states]
     }
 
+    #[inline(always)]
     pub(super) fn set_mut(&mut self, node: usize, num_states: usize) -> &mut [StateBits] {
         &mut self.sets[node * self.stride..][..num_states]
     }
@@ -218,8 +223,20 @@ pub fn parsimony_score(tree: &Tree, data: &ParsimonyData) -> u64 {
 
 /// The changes at these columns.
 pub(super) fn score_of(tree: &Tree, columns: &Columns) -> u64 {
-    let mut sweep = BlockSweep::new(tree, columns);
-    (0..columns.blocks.len()).map(|block| sweep.fill(columns, block)).sum()
+    Instructions::best().compute(Score(tree, columns))
+}
+
+struct Score<'a>(&'a Tree, &'a Columns);
+
+impl Work for Score<'_> {
+    type Found = u64;
+
+    #[inline(always)]
+    fn compute(self) -> u64 {
+        let Score(tree, columns) = self;
+        let mut sweep = BlockSweep::new(tree, columns);
+        (0..columns.blocks.len()).map(|block| sweep.fill(columns, block)).sum()
+    }
 }
 
 #[cfg(test)]

@@ -23,6 +23,8 @@ mod known;
 mod naive;
 mod orders;
 mod own_views;
+mod path;
+mod row_work;
 mod spr;
 mod stepwise;
 mod views;

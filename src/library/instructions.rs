@@ -1,15 +1,18 @@
-//! Work that is compiled for the instructions of this machine: population counts and several pairs at a
-//! time. The result is the same with any of them.
+//! Work on whole numbers and bits, and on pairs of sequences, that is compiled for the instructions of this machine: population counts,
+//! and several numbers at a time. The result is the same with any of them. (The kernels of likelihoods are a crate of their own.)
 
 /// What is computed: a body that is compiled anew for each set of instructions.
-pub(super) trait Work {
-    /// Writes the results, a list for each row; must be `#[inline(always)]`.
-    fn compute(&self, out: &mut [&mut [f64]]);
+pub(crate) trait Work {
+    /// What is found.
+    type Found;
+
+    /// Does it; must be `#[inline(always)]`, as all that it calls.
+    fn compute(self) -> Self::Found;
 }
 
-/// The instructions that a tile is computed with.
+/// The instructions that work is done with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Instructions {
+pub(crate) enum Instructions {
     /// Those that every processor has.
     Scalar,
     /// Proof that the machine has AVX2, FMA and POPCNT: made only by [`Instructions::detect`].
@@ -23,11 +26,11 @@ pub(super) enum Instructions {
 /// Made in this file only.
 #[cfg(target_arch = "x86_64")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Detected(());
+pub(crate) struct Detected(());
 
 impl Instructions {
     /// The best that this machine has, or those of this name (`scalar`, `avx2`, `avx512`), if it has them.
-    pub(super) fn detect(name: Option<&str>) -> Option<Self> {
+    pub(crate) fn detect(name: Option<&str>) -> Option<Self> {
         let found = Self::all();
         match name {
             None => found.first().copied(),
@@ -35,8 +38,13 @@ impl Instructions {
         }
     }
 
+    /// The best that this machine has.
+    pub(crate) fn best() -> Self {
+        Self::detect(None).unwrap_or(Instructions::Scalar)
+    }
+
     /// All that this machine has, the best one first.
-    pub(super) fn all() -> Vec<Self> {
+    pub(crate) fn all() -> Vec<Self> {
         let mut all = Vec::new();
         #[cfg(target_arch = "x86_64")]
         {
@@ -58,7 +66,7 @@ impl Instructions {
         all
     }
 
-    pub(super) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Instructions::Scalar => "scalar",
             #[cfg(target_arch = "x86_64")]
@@ -70,27 +78,27 @@ impl Instructions {
 
     /// Does the work with these instructions.
     #[allow(unsafe_code)]
-    pub(super) fn compute(self, work: &impl Work, out: &mut [&mut [f64]]) {
+    pub(crate) fn compute<W: Work>(self, work: W) -> W::Found {
         match self {
-            Instructions::Scalar => work.compute(out),
+            Instructions::Scalar => work.compute(),
             // SAFETY: a value of this variant exists only where `all` found these instructions.
             #[cfg(target_arch = "x86_64")]
-            Instructions::Avx2(_) => unsafe { with_avx2(work, out) },
+            Instructions::Avx2(_) => unsafe { with_avx2(work) },
             // SAFETY: the same.
             #[cfg(target_arch = "x86_64")]
-            Instructions::Avx512(_) => unsafe { with_avx512(work, out) },
+            Instructions::Avx512(_) => unsafe { with_avx512(work) },
         }
     }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,popcnt")]
-fn with_avx2(work: &impl Work, out: &mut [&mut [f64]]) {
-    work.compute(out);
+fn with_avx2<W: Work>(work: W) -> W::Found {
+    work.compute()
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512vpopcntdq,avx2,fma,popcnt")]
-fn with_avx512(work: &impl Work, out: &mut [&mut [f64]]) {
-    work.compute(out);
+fn with_avx512<W: Work>(work: W) -> W::Found {
+    work.compute()
 }

@@ -1,0 +1,114 @@
+//! [`Path`]: what lies behind the edges of a walk, seen from the pruned subtree.
+
+use super::columns::{Block, Columns, Row, StateBits};
+use super::fitch::{combine_block, insertion_cost_block};
+use crate::instructions::Work;
+
+/// The rows of all but what lies beyond each edge of the way from a subtree's place to a step of the walk. Of a row, only so many blocks
+/// are made as somebody asks for: most places are found to be bad after a few.
+pub(super) struct Path<'a> {
+    /// Rows by distance, from 1 on.
+    rows: Vec<Row>,
+    levels: Vec<Level<'a>>,
+}
+
+/// A row that is being made.
+struct Level<'a> {
+    /// At distance 1: what lies before.
+    above: &'a [StateBits],
+    /// What lies beside.
+    beside: &'a [StateBits],
+    /// How many of the active blocks are made.
+    num_made: usize,
+}
+
+impl<'a> Path<'a> {
+    /// With room for these rows.
+    pub(super) fn new(rows: Vec<Row>) -> Self {
+        Path { rows, levels: Vec::new() }
+    }
+
+    /// The room.
+    pub(super) fn into_rows(self) -> Vec<Row> {
+        self.rows
+    }
+
+    /// Goes to an edge at this distance, from one that is nearer by one: what lies behind the edge beside it, and at distance 1 above.
+    pub(super) fn go_to(
+        &mut self,
+        distance: usize,
+        above: &'a [StateBits],
+        beside: &'a [StateBits],
+        columns: &Columns,
+    ) {
+        self.levels.truncate(distance - 1);
+        self.levels.push(Level { above, beside, num_made: 0 });
+        if self.rows.len() < distance {
+            self.rows.push(columns.empty_row());
+        }
+    }
+
+    /// The cost of a subtree in the edge, beyond which there is `far`.
+    pub(super) fn insertion<'p>(
+        &'p mut self,
+        blocks: &'p [Block],
+        active: &'p [u32],
+        far: &'p [StateBits],
+        subtree: &'p [StateBits],
+        limit: u64,
+    ) -> InsertionOnPath<'p, 'a> {
+        InsertionOnPath { path: self, blocks, active, far, subtree, limit }
+    }
+
+    /// Makes the active block of this number in all rows of the path that do not have it.
+    #[inline(always)]
+    fn make(&mut self, number: usize, block: Block) {
+        let range = block.range();
+        // A row that has the block is made of those before it, which have it, too.
+        let has_it = |level: &Level| level.num_made > number;
+        let first = self.levels.iter().rposition(has_it).map_or(0, |last| last + 1);
+        for level in first..self.levels.len() {
+            let (before, row) = self.rows.split_at_mut(level);
+            let Level { above, beside, num_made } = &mut self.levels[level];
+            let above = before.last().map_or(*above, |row| row);
+            combine_block(
+                &above[range.clone()],
+                &beside[range.clone()],
+                &mut row[0][range.clone()],
+            );
+            *num_made = number + 1;
+        }
+    }
+}
+
+/// Changes that a subtree adds in an edge, in its active blocks, or some number above the limit if it is more.
+pub(super) struct InsertionOnPath<'p, 'a> {
+    path: &'p mut Path<'a>,
+    blocks: &'p [Block],
+    active: &'p [u32],
+    far: &'p [StateBits],
+    subtree: &'p [StateBits],
+    limit: u64,
+}
+
+impl Work for InsertionOnPath<'_, '_> {
+    type Found = u64;
+
+    #[inline(always)]
+    fn compute(self) -> u64 {
+        let InsertionOnPath { path, blocks, active, far, subtree, limit } = self;
+        let last = path.levels.len() - 1;
+        let mut cost = 0;
+        for (number, &block) in active.iter().enumerate() {
+            let block = blocks[block as usize];
+            path.make(number, block);
+            let range = block.range();
+            let up = &path.rows[last][range.clone()];
+            cost += u64::from(insertion_cost_block(&far[range.clone()], up, &subtree[range]));
+            if cost > limit {
+                break;
+            }
+        }
+        cost
+    }
+}
