@@ -4,6 +4,7 @@ use super::columns::{Columns, Row, STATE_WORDS, StateBits, active_blocks};
 use super::fitch::combine_block;
 use super::path::Path;
 use super::row_work::{Combine, Insertion};
+use super::tally::Counting;
 use super::walk::{End, Place, Step};
 use crate::instructions::Instructions;
 use crate::tree::{EdgeId, NodeId, PrunedSubtree, Tree};
@@ -22,7 +23,7 @@ pub(super) struct ColumnViews {
     free: Vec<u32>,
     /// A row that is being made.
     made: Row,
-    /// Rows by depth, for [`ColumnViews::costs`].
+    /// Rows by depth, for [`ColumnViews::count`].
     scratch: Vec<Row>,
     every_block: Vec<u32>,
 }
@@ -131,36 +132,32 @@ impl ColumnViews {
         number
     }
 
-    /// Changes that a taxon which is not in the tree adds in an edge, or some number above `limit`.
-    pub(super) fn tip_cost(&self, edge: EdgeId, taxon: usize, limit: u64) -> u64 {
-        let [a, b] = self.row_of[edge.index()].map(|(_, row)| self.row(row));
-        let Columns { tips, active, .. } = &*self.columns;
-        self.insertion_cost(a, b, &tips[taxon], &active[taxon], limit)
-    }
-
-    /// Changes that `subtree` adds between a and b, or some number above `limit` if it is more.
-    fn insertion_cost(
+    /// Counts the changes that a taxon which is not in the tree adds in these edges.
+    pub(super) fn count_tip(
         &self,
-        a: &[StateBits],
-        b: &[StateBits],
-        subtree: &[StateBits],
-        active: &[u32],
-        limit: u64,
-    ) -> u64 {
-        let blocks = &self.columns.blocks;
-        self.instructions.compute(Insertion { blocks, active, a, b, subtree, limit })
+        taxon: usize,
+        edges: impl Iterator<Item = EdgeId>,
+        mut counting: impl Counting,
+    ) {
+        let Columns { blocks, tips, active, .. } = &*self.columns;
+        let (active, subtree) = (&active[taxon][..], &tips[taxon][..]);
+        for edge in edges {
+            let Some(tally) = counting.begin() else { return };
+            let [a, b] = self.row_of[edge.index()].map(|(_, row)| self.row(row));
+            let at = Insertion { blocks, active, a, b, subtree, tally };
+            counting.end(Some(edge), self.instructions.compute(at));
+        }
     }
 
-    /// The costs of a subtree at its place (`None`) and at the steps of a walk. `visit` gets them, and says up to which cost the next
-    /// ones matter: a cost above that may be too low. `None` ends the walk.
-    pub(super) fn costs(
+    /// Counts the changes that a subtree adds at its place and at the steps of a walk.
+    pub(super) fn count(
         &mut self,
         place: Place,
         steps: impl Iterator<Item = Step>,
-        visit: impl FnMut(Option<EdgeId>, u64) -> Option<u64>,
+        counting: impl Counting,
     ) {
         let mut path = Path::new(std::mem::take(&mut self.scratch));
-        self.walk(&mut path, place, steps, visit);
+        self.walk(&mut path, place, steps, counting);
         self.scratch = path.into_rows();
     }
 
@@ -169,25 +166,22 @@ impl ColumnViews {
         path: &mut Path<'a>,
         place: Place,
         steps: impl Iterator<Item = Step>,
-        mut visit: impl FnMut(Option<EdgeId>, u64) -> Option<u64>,
+        mut counting: impl Counting,
     ) {
+        let blocks = &self.columns.blocks[..];
         let subtree = self.row_at(place.subtree);
-        let active = active_blocks(&self.columns.blocks, subtree);
+        let active = &active_blocks(blocks, subtree)[..];
+        let Some(tally) = counting.begin() else { return };
         let [a, b] = place.between.map(|end| self.row_at(end));
-        let here = self.insertion_cost(a, b, subtree, &active, u64::MAX);
-        let Some(mut limit) = visit(None, here) else {
-            return;
-        };
+        let here = Insertion { blocks, active, a, b, subtree, tally };
+        counting.end(None, self.instructions.compute(here));
         for Step { edge, beside, distance, above } in steps {
+            let Some(tally) = counting.begin() else { return };
             // At a distance of more, it is not asked for.
             let above = if distance == 1 { self.row_at(above) } else { &[] };
             path.go_to(distance, above, self.row_at(beside), &self.columns);
-            let (blocks, far) = (&self.columns.blocks, self.row_at(edge));
-            let at = path.insertion(blocks, &active, far, subtree, limit);
-            match visit(Some(edge.0), self.instructions.compute(at)) {
-                Some(next) => limit = next,
-                None => return,
-            }
+            let at = path.insertion(blocks, active, [self.row_at(edge), subtree], tally);
+            counting.end(Some(edge.0), self.instructions.compute(at));
         }
     }
 
@@ -280,6 +274,7 @@ impl ColumnViews {
 #[cfg(test)]
 mod tests {
     use super::super::naive::Sample;
+    use super::super::tally::Alone;
     use super::super::walk::Walk;
     use super::*;
     use crate::rng::{Purpose, stream};
@@ -300,11 +295,12 @@ mod tests {
             for pendant in tree.edges() {
                 for attach in tree.ends(pendant).into_iter().filter(|&end| !tree.is_tip(end)) {
                     let walk = Walk::new(&tree, None, attach, pendant, 99);
-                    views.costs(walk.place(), walk, |edge, cost| {
+                    let visit = |edge: Option<EdgeId>, cost: u64| {
                         // The present place has no limit.
                         costs.push(if edge.is_some() { cost.min(limit + 1) } else { cost });
                         Some(limit)
-                    });
+                    };
+                    views.count(walk.place(), walk, Alone::new(visit));
                 }
             }
             costs

@@ -81,19 +81,39 @@ pub(super) fn active_blocks(blocks: &[Block], row: &[StateBits]) -> Vec<u32> {
     (0..).zip(blocks).filter(|(_, block)| is_active(block)).map(|(i, _)| i).collect()
 }
 
-/// Clears `len` bits of one state from column `first` on; `row` starts at the columns' first block.
-pub(super) fn clear_bits(
+/// Clears, from column `first` on, the bits of the states that are not in the sets of a taxon; each set is that of so many columns. `row`
+/// starts at the columns' first block.
+pub(super) fn clear_missing(
     row: &mut [StateBits],
     num_states: usize,
-    state: usize,
     first: usize,
-    len: usize,
+    sets: impl Iterator<Item = (u64, usize)>,
 ) {
+    // By state: the bits to be cleared in the present word.
+    let mut missing = [0u64; 64];
+    let missing = &mut missing[..num_states];
     let mut bit = first;
-    while bit < first + len {
-        let in_word = (64 - bit % 64).min(first + len - bit);
-        let ones = u64::MAX >> (64 - in_word) << (bit % 64);
-        row[bit / BLOCK_BITS * num_states + state][bit / 64 % STATE_WORDS] &= !ones;
-        bit += in_word;
+    let mut clear = |missing: &mut [u64], word: usize| {
+        let (block, word) = (word / STATE_WORDS * num_states, word % STATE_WORDS);
+        for (state, missing) in missing.iter_mut().enumerate() {
+            row[block + state][word] &= !std::mem::take(missing);
+        }
+    };
+    for (set, count) in sets {
+        let end = bit + count;
+        while bit < end {
+            let in_word = (64 - bit % 64).min(end - bit);
+            let ones = u64::MAX >> (64 - in_word) << (bit % 64);
+            for (state, missing) in missing.iter_mut().enumerate() {
+                *missing |= if set >> state & 1 == 0 { ones } else { 0 };
+            }
+            bit += in_word;
+            if bit % 64 == 0 {
+                clear(missing, bit / 64 - 1);
+            }
+        }
+    }
+    if bit % 64 != 0 {
+        clear(missing, bit / 64);
     }
 }

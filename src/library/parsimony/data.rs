@@ -4,7 +4,7 @@
 //! partition that a taxon lacks leaves whole blocks of ones in its row: these are skipped everywhere.
 //! A column of weight w takes w bits; columns that fit every tree equally well take none.
 
-use super::columns::{BLOCK_BITS, Block, Columns, STATE_WORDS, clear_bits};
+use super::columns::{BLOCK_BITS, Block, Columns, STATE_WORDS, clear_missing};
 use super::orders::Order;
 use super::workers::Workers;
 use crate::alphabet::Code;
@@ -98,16 +98,15 @@ impl ParsimonyData {
         }
         let mut tips = vec![vec![[u64::MAX; STATE_WORDS]; row_len].into_boxed_slice(); num_taxa];
         for ((&num_states, list), &start) in columns.iter().zip(&starts) {
-            let mut bit = 0;
-            for &(p, pattern, weight) in list {
-                let part = &parts[p];
+            let mut first = 0;
+            for of_part in list.chunk_by(|a, b| a.0 == b.0) {
+                let part = &parts[of_part[0].0];
                 for (&taxon, codes) in part.tip_taxa.iter().zip(part.codes) {
-                    let mask = mask_of(part, codes[pattern]);
-                    for state in (0..num_states).filter(|s| mask >> s & 1 == 0) {
-                        clear_bits(&mut tips[taxon][start..], num_states, state, bit, weight);
-                    }
+                    let sets =
+                        of_part.iter().map(|column| (mask_of(part, codes[column.1]), column.2));
+                    clear_missing(&mut tips[taxon][start..], num_states, first, sets);
                 }
-                bit += weight;
+                first += of_part.iter().map(|column| column.2).sum::<usize>();
             }
         }
         let columns = vec![Arc::new(Columns::new(blocks, tips))];

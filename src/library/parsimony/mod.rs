@@ -27,6 +27,7 @@ mod path;
 mod row_work;
 mod spr;
 mod stepwise;
+mod tally;
 mod views;
 mod walk;
 mod workers;

@@ -34,7 +34,7 @@ pub(super) enum ViewsOrder<'a> {
     /// The costs of a subtree at its place and at the steps of a walk.
     Costs(Place, Cow<'a, [Step]>),
     /// The costs of a taxon in these edges.
-    TipCosts(Cow<'a, [EdgeId]>, usize),
+    TipCosts(usize, Cow<'a, [EdgeId]>),
     /// A subtree (behind an edge, at a node) is moved into an edge.
     Spr(NodeId, EdgeId, EdgeId),
     /// By an inner node, a taxon is put into an edge.
@@ -45,8 +45,8 @@ impl ViewsOrder<'_> {
     /// The numbers of these views, which are those of the tree.
     pub(super) fn carry_out(&self, tree: &mut Tree, views: &mut OwnViews) -> Vec<u64> {
         match *self {
-            ViewsOrder::Costs(place, ref steps) => views.costs(place, steps),
-            ViewsOrder::TipCosts(ref edges, taxon) => views.tip_costs(edges, taxon),
+            ViewsOrder::Costs(place, ref steps) => views.all_costs(place, steps),
+            ViewsOrder::TipCosts(taxon, ref edges) => views.all_tip_costs(taxon, edges),
             ViewsOrder::Spr(attach, pendant, target) => {
                 views.spr(tree, attach, pendant, target);
                 Vec::new()

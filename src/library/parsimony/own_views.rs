@@ -2,6 +2,7 @@
 
 use super::column_views::ColumnViews;
 use super::columns::Columns;
+use super::tally::{Alone, Race};
 use super::walk::{Place, Step};
 use super::workers::Workers;
 use crate::tree::{DEFAULT_BRLEN, EdgeId, NodeId, PrunedSubtree, Tree};
@@ -30,9 +31,9 @@ impl OwnViews {
         OwnViews { shares: shares.into_iter().map(made).collect(), workers: workers.clone() }
     }
 
-    /// The views over all columns, if one thread computes with them.
-    pub(super) fn of_one(&mut self) -> Option<&mut ColumnViews> {
-        match self.workers.is_one() {
+    /// The views, if one thread of this process has all its columns.
+    fn of_one(&mut self) -> Option<&mut ColumnViews> {
+        match self.shares.len() == 1 {
             true => Some(self.shares[0].get_mut().unwrap_or_else(PoisonError::into_inner)),
             false => None,
         }
@@ -55,21 +56,54 @@ impl OwnViews {
         });
     }
 
-    /// Changes that a subtree adds at its place, and at each of these steps of a walk.
-    pub(super) fn costs(&self, place: Place, steps: &[Step]) -> Vec<u64> {
-        self.sum(|views| {
-            let mut costs = Vec::with_capacity(1 + steps.len());
-            views.costs(place, steps.iter().copied(), |_, cost| {
-                costs.push(cost);
-                Some(u64::MAX)
-            });
-            costs
-        })
+    /// Counts the changes that a subtree adds at its place (`None`) and at the steps of a walk. `visit` gets them in their order, and
+    /// says up to which cost the next places matter: a cost above that may be too low. `None` ends the walk.
+    pub(super) fn costs(
+        &mut self,
+        place: Place,
+        steps: impl Iterator<Item = Step>,
+        visit: impl FnMut(Option<EdgeId>, u64) -> Option<u64> + Send,
+    ) {
+        if let Some(views) = self.of_one() {
+            views.count(place, steps, Alone::new(visit));
+            return;
+        }
+        let steps: Vec<Step> = steps.collect();
+        let places = std::iter::once(None).chain(steps.iter().map(|step| Some(step.edge.0)));
+        let places: Vec<Option<EdgeId>> = places.collect();
+        let race = Race::new(&places, self.shares.len(), visit);
+        self.each(|views| views.count(place, steps.iter().copied(), race.runner()));
     }
 
-    /// Changes that a taxon which is not in the tree adds in each of these edges.
-    pub(super) fn tip_costs(&self, edges: &[EdgeId], taxon: usize) -> Vec<u64> {
-        self.sum(|views| edges.iter().map(|&edge| views.tip_cost(edge, taxon, u64::MAX)).collect())
+    /// The same of a taxon which is not in the tree, in each of these edges.
+    pub(super) fn tip_costs(
+        &mut self,
+        taxon: usize,
+        edges: impl Iterator<Item = EdgeId>,
+        visit: impl FnMut(Option<EdgeId>, u64) -> Option<u64> + Send,
+    ) {
+        if let Some(views) = self.of_one() {
+            views.count_tip(taxon, edges, Alone::new(visit));
+            return;
+        }
+        let places: Vec<Option<EdgeId>> = edges.map(Some).collect();
+        let race = Race::new(&places, self.shares.len(), visit);
+        let edges = || places.iter().copied().flatten();
+        self.each(|views| views.count_tip(taxon, edges(), race.runner()));
+    }
+
+    /// All costs, without a limit.
+    pub(super) fn all_costs(&mut self, place: Place, steps: &[Step]) -> Vec<u64> {
+        let mut costs = Vec::with_capacity(1 + steps.len());
+        self.costs(place, steps.iter().copied(), keep_all(&mut costs));
+        costs
+    }
+
+    /// All costs of a taxon, without a limit.
+    pub(super) fn all_tip_costs(&mut self, taxon: usize, edges: &[EdgeId]) -> Vec<u64> {
+        let mut costs = Vec::with_capacity(edges.len());
+        self.tip_costs(taxon, edges.iter().copied(), keep_all(&mut costs));
+        costs
     }
 
     /// Moves the subtree behind `pendant` at `attach` into `target` (an edge of the pruned tree), in
@@ -99,6 +133,13 @@ impl OwnViews {
         let half = tree.brlen(target) / 2.0;
         tree.regraft(pruned, target, [half, half]);
         self.each(|views| views.put_in(tree, pruned, target, ends));
+    }
+}
+
+fn keep_all(costs: &mut Vec<u64>) -> impl FnMut(Option<EdgeId>, u64) -> Option<u64> + Send {
+    |_, cost| {
+        costs.push(cost);
+        Some(u64::MAX)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::columns::{Block, Columns, Row, StateBits};
 use super::fitch::{combine_block, insertion_cost_block};
+use super::tally::Tally;
 use crate::instructions::Work;
 
 /// The rows of all but what lies beyond each edge of the way from a subtree's place to a step of the walk. Of a row, only so many blocks
@@ -48,16 +49,15 @@ impl<'a> Path<'a> {
         }
     }
 
-    /// The cost of a subtree in the edge, beyond which there is `far`.
-    pub(super) fn insertion<'p>(
+    /// Counts the changes that a subtree adds in the edge, beyond which there is `far`.
+    pub(super) fn insertion<'p, T>(
         &'p mut self,
         blocks: &'p [Block],
         active: &'p [u32],
-        far: &'p [StateBits],
-        subtree: &'p [StateBits],
-        limit: u64,
-    ) -> InsertionOnPath<'p, 'a> {
-        InsertionOnPath { path: self, blocks, active, far, subtree, limit }
+        [far, subtree]: [&'p [StateBits]; 2],
+        tally: T,
+    ) -> InsertionOnPath<'p, 'a, T> {
+        InsertionOnPath { path: self, blocks, active, far, subtree, tally }
     }
 
     /// Makes the active block of this number in all rows of the path that do not have it.
@@ -81,34 +81,32 @@ impl<'a> Path<'a> {
     }
 }
 
-/// Changes that a subtree adds in an edge, in its active blocks, or some number above the limit if it is more.
-pub(super) struct InsertionOnPath<'p, 'a> {
+/// Counts the changes that a subtree adds in an edge, in its active blocks, as far as they matter.
+pub(super) struct InsertionOnPath<'p, 'a, T> {
     path: &'p mut Path<'a>,
     blocks: &'p [Block],
     active: &'p [u32],
     far: &'p [StateBits],
     subtree: &'p [StateBits],
-    limit: u64,
+    tally: T,
 }
 
-impl Work for InsertionOnPath<'_, '_> {
-    type Found = u64;
+impl<T: Tally> Work for InsertionOnPath<'_, '_, T> {
+    type Found = T;
 
     #[inline(always)]
-    fn compute(self) -> u64 {
-        let InsertionOnPath { path, blocks, active, far, subtree, limit } = self;
+    fn compute(self) -> T {
+        let InsertionOnPath { path, blocks, active, far, subtree, mut tally } = self;
         let last = path.levels.len() - 1;
-        let mut cost = 0;
         for (number, &block) in active.iter().enumerate() {
             let block = blocks[block as usize];
             path.make(number, block);
             let range = block.range();
             let up = &path.rows[last][range.clone()];
-            cost += u64::from(insertion_cost_block(&far[range.clone()], up, &subtree[range]));
-            if cost > limit {
+            if !tally.add(insertion_cost_block(&far[range.clone()], up, &subtree[range])) {
                 break;
             }
         }
-        cost
+        tally
     }
 }

@@ -2,6 +2,7 @@
 
 use super::columns::{Block, StateBits};
 use super::fitch::{combine_block, insertion_cost_block};
+use super::tally::Tally;
 use crate::instructions::Work;
 
 /// A row that combines two others.
@@ -25,31 +26,29 @@ impl Work for Combine<'_> {
     }
 }
 
-/// Changes that a subtree adds between two rows, in its active blocks, or some number above the limit if it is more.
-pub(super) struct Insertion<'a> {
+/// Counts the changes that a subtree adds between two rows, in its active blocks, as far as they matter.
+pub(super) struct Insertion<'a, T> {
     pub(super) blocks: &'a [Block],
     pub(super) active: &'a [u32],
     pub(super) a: &'a [StateBits],
     pub(super) b: &'a [StateBits],
     pub(super) subtree: &'a [StateBits],
-    pub(super) limit: u64,
+    pub(super) tally: T,
 }
 
-impl Work for Insertion<'_> {
-    type Found = u64;
+impl<T: Tally> Work for Insertion<'_, T> {
+    type Found = T;
 
     #[inline(always)]
-    fn compute(self) -> u64 {
-        let Insertion { blocks, active, a, b, subtree, limit } = self;
-        let mut cost = 0;
+    fn compute(self) -> T {
+        let Insertion { blocks, active, a, b, subtree, mut tally } = self;
         for &block in active {
             let range = blocks[block as usize].range();
             let [a, b, subtree] = [a, b, subtree].map(|row| &row[range.clone()]);
-            cost += u64::from(insertion_cost_block(a, b, subtree));
-            if cost > limit {
+            if !tally.add(insertion_cost_block(a, b, subtree)) {
                 break;
             }
         }
-        cost
+        tally
     }
 }

@@ -67,26 +67,21 @@ impl<'d> ParsimonyViews<'d> {
         &mut self,
         tree: &Tree,
         taxon: usize,
-        mut visit: impl FnMut(EdgeId, u64) -> u64,
+        mut visit: impl FnMut(EdgeId, u64) -> u64 + Send,
     ) {
         let places = self.constraint.as_ref().and_then(|view| view.places(tree, taxon));
         let is_allowed = |edge: &EdgeId| places.as_ref().is_none_or(|places| places[edge.index()]);
         let edges = tree.edges().filter(is_allowed);
-        if let Some(views) = self.own.of_one() {
-            let mut limit = u64::MAX;
-            for edge in edges {
-                limit = visit(edge, views.tip_cost(edge, taxon, limit));
-            }
+        let mut visit = |edge: Option<EdgeId>, cost| edge.map(|edge| visit(edge, cost));
+        let Some(others) = &self.of_others else {
+            self.own.tip_costs(taxon, edges, visit);
             return;
-        }
-        let edges: Vec<EdgeId> = edges.collect();
-        let own = || self.own.tip_costs(&edges, taxon);
-        let costs = match &self.of_others {
-            None => own(),
-            Some(others) => others.sum(ViewsOrder::TipCosts(Cow::Borrowed(&edges), taxon), own),
         };
+        let edges: Vec<EdgeId> = edges.collect();
+        let order = ViewsOrder::TipCosts(taxon, Cow::Borrowed(&edges));
+        let costs = others.sum(order, || self.own.all_tip_costs(taxon, &edges));
         for (&edge, cost) in edges.iter().zip(costs) {
-            visit(edge, cost);
+            visit(Some(edge), cost);
         }
     }
 
@@ -129,24 +124,20 @@ impl<'d> ParsimonyViews<'d> {
         attach: NodeId,
         pendant: EdgeId,
         radius: usize,
-        mut visit: impl FnMut(Option<EdgeId>, u64) -> Option<u64>,
+        mut visit: impl FnMut(Option<EdgeId>, u64) -> Option<u64> + Send,
     ) {
         let walk = Walk::new(tree, self.constraint.as_ref(), attach, pendant, radius);
         let place = walk.place();
-        if let Some(views) = self.own.of_one() {
-            views.costs(place, walk, visit);
+        let Some(others) = &self.of_others else {
+            self.own.costs(place, walk, visit);
             return;
-        }
-        let steps: Vec<_> = walk.collect();
-        let own = || self.own.costs(place, &steps);
-        let costs = match &self.of_others {
-            None => own(),
-            Some(others) => others.sum(ViewsOrder::Costs(place, Cow::Borrowed(&steps)), own),
         };
+        let steps: Vec<_> = walk.collect();
+        let order = ViewsOrder::Costs(place, Cow::Borrowed(&steps));
+        // Nobody knows meanwhile what other ranks have counted, so that all count to the end.
+        let costs = others.sum(order, || self.own.all_costs(place, &steps));
         let places = std::iter::once(None).chain(steps.iter().map(|step| Some(step.edge.0)));
-        let mut visited = places.zip(costs);
-        // Nobody knows the costs of the others meanwhile, so that all count to the end.
-        let _ = visited.try_for_each(|(place, cost)| visit(place, cost).map(drop));
+        let _ = places.zip(costs).try_for_each(|(place, cost)| visit(place, cost).map(drop));
     }
 
     /// Moves the subtree behind `pendant` at `attach` into `target` (an edge of the pruned tree), in
