@@ -4,8 +4,8 @@
 use super::columns::Columns;
 use super::data::ParsimonyData;
 use super::orders::{Order, ViewsOrder};
-use super::own_views::OwnViews;
 use super::stepwise::three_taxa;
+use super::views::OwnViews;
 use super::workers::Workers;
 use crate::mpi::{Follower, Ranks, Subject, decode};
 use crate::tree::Tree;

@@ -30,19 +30,25 @@ macro_rules! by_num_states {
     };
 }
 
+/// One word after the other. Written so, all words of a state end up in one register.
+#[inline(always)]
+fn by_word(a: StateBits, b: StateBits, of_words: impl Fn(u64, u64) -> u64) -> StateBits {
+    std::array::from_fn(|word| of_words(a[word], b[word]))
+}
+
 #[inline(always)]
 fn combine_body(a: &[StateBits], b: &[StateBits], out: &mut [StateBits]) -> StateBits {
     let (b, out) = (&b[..a.len()], &mut out[..a.len()]);
     let mut any = [0u64; STATE_WORDS];
-    for (a, b) in a.iter().zip(b) {
-        for lane in 0..STATE_WORDS {
-            any[lane] |= a[lane] & b[lane];
-        }
+    for (&a, &b) in a.iter().zip(b) {
+        let both = by_word(a, b, |a, b| a & b);
+        any = by_word(any, both, |any, both| any | both);
     }
-    for ((a, b), out) in a.iter().zip(b).zip(out) {
-        for lane in 0..STATE_WORDS {
-            out[lane] = (a[lane] & b[lane]) | (!any[lane] & (a[lane] | b[lane]));
-        }
+    for ((&a, &b), out) in a.iter().zip(b).zip(out) {
+        let both = by_word(a, b, |a, b| a & b);
+        let either = by_word(a, b, |a, b| a | b);
+        let kept = by_word(any, either, |any, either| !any & either);
+        *out = by_word(both, kept, |both, kept| both | kept);
     }
     any
 }

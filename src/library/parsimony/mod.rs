@@ -13,7 +13,6 @@
 //! This room depends neither on likelihoods nor on alignments: its input is codes.
 
 mod brlens;
-mod column_views;
 mod columns;
 mod data;
 mod distributed;
@@ -22,14 +21,9 @@ mod known;
 #[cfg(test)]
 mod naive;
 mod orders;
-mod own_views;
-mod path;
-mod row_work;
 mod spr;
 mod stepwise;
-mod tally;
 mod views;
-mod walk;
 mod workers;
 
 pub use data::ParsimonyData;

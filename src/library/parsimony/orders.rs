@@ -3,8 +3,7 @@
 use super::brlens::changes_of;
 use super::columns::Columns;
 use super::fitch::score_of;
-use super::own_views::OwnViews;
-use super::walk::{Place, Step};
+use super::views::{OwnViews, Place, Step};
 use crate::tree::{EdgeId, NodeId, Tree};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;

@@ -1,7 +1,7 @@
 //! What is computed of whole rows, for the instructions of the machine.
 
-use super::columns::{Block, StateBits};
-use super::fitch::{combine_block, insertion_cost_block};
+use super::super::columns::{Block, StateBits};
+use super::super::fitch::{combine_block, insertion_cost_block};
 use super::tally::Tally;
 use crate::instructions::Work;
 

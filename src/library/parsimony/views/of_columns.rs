@@ -1,7 +1,7 @@
 //! The views of a tree over some columns, which one thread computes with.
 
-use super::columns::{Columns, Row, STATE_WORDS, StateBits, active_blocks};
-use super::fitch::combine_block;
+use super::super::columns::{Columns, Row, STATE_WORDS, StateBits, active_blocks};
+use super::super::fitch::combine_block;
 use super::path::Path;
 use super::row_work::{Combine, Insertion};
 use super::tally::Counting;
@@ -273,7 +273,7 @@ impl ColumnViews {
 
 #[cfg(test)]
 mod tests {
-    use super::super::naive::Sample;
+    use super::super::super::naive::Sample;
     use super::super::tally::Alone;
     use super::super::walk::Walk;
     use super::*;

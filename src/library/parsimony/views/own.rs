@@ -1,22 +1,22 @@
 //! [`OwnViews`]: the views of a tree over the columns of this process.
 
-use super::column_views::ColumnViews;
-use super::columns::Columns;
+use super::super::columns::Columns;
+use super::super::workers::Workers;
+use super::of_columns::ColumnViews;
 use super::tally::{Alone, Race};
 use super::walk::{Place, Step};
-use super::workers::Workers;
 use crate::tree::{DEFAULT_BRLEN, EdgeId, NodeId, PrunedSubtree, Tree};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Views of one tree, with a share of the columns for each thread.
-pub(super) struct OwnViews {
+pub(crate) struct OwnViews {
     shares: Vec<Mutex<ColumnViews>>,
     workers: Workers,
 }
 
 impl OwnViews {
     /// Computes all views. The tree may still be growing: tips without an edge are left out.
-    pub(super) fn new(tree: &Tree, columns: &[Arc<Columns>], workers: &Workers) -> Self {
+    pub(crate) fn new(tree: &Tree, columns: &[Arc<Columns>], workers: &Workers) -> Self {
         let shares: Vec<Mutex<Option<ColumnViews>>> =
             columns.iter().map(|_| Mutex::default()).collect();
         workers.sum(columns.len(), |number| {
@@ -58,7 +58,7 @@ impl OwnViews {
 
     /// Counts the changes that a subtree adds at its place (`None`) and at the steps of a walk. `visit` gets them in their order, and
     /// says up to which cost the next places matter: a cost above that may be too low. `None` ends the walk.
-    pub(super) fn costs(
+    pub(crate) fn costs(
         &mut self,
         place: Place,
         steps: impl Iterator<Item = Step>,
@@ -76,7 +76,7 @@ impl OwnViews {
     }
 
     /// The same of a taxon which is not in the tree, in each of these edges.
-    pub(super) fn tip_costs(
+    pub(crate) fn tip_costs(
         &mut self,
         taxon: usize,
         edges: impl Iterator<Item = EdgeId>,
@@ -93,14 +93,14 @@ impl OwnViews {
     }
 
     /// All costs, without a limit.
-    pub(super) fn all_costs(&mut self, place: Place, steps: &[Step]) -> Vec<u64> {
+    pub(crate) fn all_costs(&mut self, place: Place, steps: &[Step]) -> Vec<u64> {
         let mut costs = Vec::with_capacity(1 + steps.len());
         self.costs(place, steps.iter().copied(), keep_all(&mut costs));
         costs
     }
 
     /// All costs of a taxon, without a limit.
-    pub(super) fn all_tip_costs(&mut self, taxon: usize, edges: &[EdgeId]) -> Vec<u64> {
+    pub(crate) fn all_tip_costs(&mut self, taxon: usize, edges: &[EdgeId]) -> Vec<u64> {
         let mut costs = Vec::with_capacity(edges.len());
         self.tip_costs(taxon, edges.iter().copied(), keep_all(&mut costs));
         costs
@@ -108,7 +108,7 @@ impl OwnViews {
 
     /// Moves the subtree behind `pendant` at `attach` into `target` (an edge of the pruned tree), in
     /// the tree and in its views. The target's length is halved.
-    pub(super) fn spr(&mut self, tree: &mut Tree, attach: NodeId, pendant: EdgeId, target: EdgeId) {
+    pub(crate) fn spr(&mut self, tree: &mut Tree, attach: NodeId, pendant: EdgeId, target: EdgeId) {
         let place = Place::of(tree, attach, pendant);
         let pruned = tree.prune(attach, pendant);
         self.each(|views| views.take_off(tree, place, &pruned));
@@ -116,7 +116,7 @@ impl OwnViews {
     }
 
     /// Puts a taxon that is not in the tree into an edge, by the next inner node.
-    pub(super) fn add_tip(
+    pub(crate) fn add_tip(
         &mut self,
         tree: &mut Tree,
         inner: NodeId,

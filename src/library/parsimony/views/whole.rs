@@ -1,14 +1,10 @@
-//! The views of a tree: for both ends of every edge the state sets of all that lies behind it.
-//!
-//! With them the cost of inserting a tip into any edge is computed at that edge alone. After a change of
-//! the tree only views that change are recomputed, in the blocks in which one of their inputs changed; the
-//! update ends where the result is the same as before.
+//! [`ParsimonyViews`]: the views of a tree over all columns, whoever computes with them.
 
-use super::data::ParsimonyData;
-use super::distributed::{Seen, ViewsOfOthers};
-use super::orders::ViewsOrder;
-use super::own_views::OwnViews;
-use super::stepwise::three_taxa;
+use super::super::data::ParsimonyData;
+use super::super::distributed::{Seen, ViewsOfOthers};
+use super::super::orders::ViewsOrder;
+use super::super::stepwise::three_taxa;
+use super::own::OwnViews;
 use super::walk::Walk;
 use crate::tree::{ConstraintView, EdgeId, NodeId, Tree};
 use std::borrow::Cow;
@@ -31,7 +27,7 @@ impl<'d> ParsimonyViews<'d> {
     }
 
     /// The tree of three taxa, to which all others can be [added](ParsimonyViews::add_tip), and its views.
-    pub(super) fn of_three(taxa: [u32; 3], data: &'d ParsimonyData) -> (Tree, Self) {
+    pub(crate) fn of_three(taxa: [u32; 3], data: &'d ParsimonyData) -> (Tree, Self) {
         let tree = three_taxa(data.num_taxa(), taxa);
         let views = Self::of(&tree, Seen::Three(taxa), data);
         (tree, views)
@@ -63,7 +59,7 @@ impl<'d> ParsimonyViews<'d> {
 
     /// The places where a taxon that is not in the tree may be put, with the changes it would add: `visit` gets them one after the
     /// other, and says up to which cost the next ones matter; a cost above that may be too low.
-    pub(super) fn tip_costs(
+    pub(crate) fn tip_costs(
         &mut self,
         tree: &Tree,
         taxon: usize,
@@ -148,7 +144,7 @@ impl<'d> ParsimonyViews<'d> {
     }
 
     /// Puts a taxon that is not in the tree into an edge, by the next inner node, in the tree and in its views.
-    pub(super) fn add_tip(
+    pub(crate) fn add_tip(
         &mut self,
         tree: &mut Tree,
         inner: NodeId,
@@ -170,8 +166,8 @@ impl<'d> ParsimonyViews<'d> {
 mod tests {
     use rand::RngExt;
 
-    use super::super::naive::Sample;
-    use super::super::parsimony_score;
+    use super::super::super::naive::Sample;
+    use super::super::super::parsimony_score;
     use super::*;
     use crate::rng::{Purpose, Rng, stream};
     use crate::tree::random_tree;

@@ -1,7 +1,7 @@
 //! [`Path`]: what lies behind the edges of a walk, seen from the pruned subtree.
 
-use super::columns::{Block, Columns, Row, StateBits};
-use super::fitch::{combine_block, insertion_cost_block};
+use super::super::columns::{Block, Columns, Row, StateBits};
+use super::super::fitch::{combine_block, insertion_cost_block};
 use super::tally::Tally;
 use crate::instructions::Work;
 

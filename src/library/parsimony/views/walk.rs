@@ -4,18 +4,18 @@ use crate::tree::{ConstraintView, EdgeId, Home, NodeId, Tree};
 use serde::{Deserialize, Serialize};
 
 /// One end of an edge: the view from the edge of what lies behind that end.
-pub(super) type End = (EdgeId, NodeId);
+pub(crate) type End = (EdgeId, NodeId);
 
 /// A subtree, with what it lies between.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Place {
-    pub(super) subtree: End,
-    pub(super) between: [End; 2],
+pub(crate) struct Place {
+    pub(crate) subtree: End,
+    pub(crate) between: [End; 2],
 }
 
 impl Place {
     /// The subtree behind `pendant` at `attach`.
-    pub(super) fn of(tree: &Tree, attach: NodeId, pendant: EdgeId) -> Self {
+    pub(crate) fn of(tree: &Tree, attach: NodeId, pendant: EdgeId) -> Self {
         Place {
             subtree: (pendant, tree.other_end(pendant, attach)),
             between: tree.other_links(attach, pendant).map(|(node, edge)| (edge, node)),
@@ -25,16 +25,16 @@ impl Place {
 
 /// An edge into which the subtree may be put.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Step {
+pub(crate) struct Step {
     /// The edge, and its end away from the subtree.
-    pub(super) edge: End,
+    pub(crate) edge: End,
     /// The edge beside it, at their common node.
-    pub(super) beside: End,
+    pub(crate) beside: End,
     /// Number of edges from that which a prune would merge.
-    pub(super) distance: usize,
+    pub(crate) distance: usize,
     /// At distance 1: what lies behind the edge by which the common node was reached. (Further away, that is what was found for the
     /// latest step of the distance before.)
-    pub(super) above: End,
+    pub(crate) above: End,
 }
 
 /// The places at most `radius` edges away from the subtree (edges next to the one that a prune would merge are at 1; numbers are those
