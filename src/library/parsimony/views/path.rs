@@ -60,6 +60,12 @@ impl<'a> Path<'a> {
         InsertionOnPath { path: self, blocks, active, far, subtree, tally }
     }
 
+    /// How many of the active blocks the row before the last one has.
+    fn num_at_hand(&self) -> usize {
+        let before = self.levels.len().checked_sub(2);
+        before.map_or(usize::MAX, |before| self.levels[before].num_made)
+    }
+
     /// Makes the active block of this number in all rows of the path that do not have it.
     #[inline(always)]
     fn make(&mut self, number: usize, block: Block) {
@@ -97,8 +103,21 @@ impl<T: Tally> Work for InsertionOnPath<'_, '_, T> {
     #[inline(always)]
     fn compute(self) -> T {
         let InsertionOnPath { path, blocks, active, far, subtree, mut tally } = self;
+        let (at_hand, others) = active.split_at(path.num_at_hand().min(active.len()));
         let last = path.levels.len() - 1;
-        for (number, &block) in active.iter().enumerate() {
+        let (before, row) = path.rows.split_at_mut(last);
+        let Level { above, beside, num_made } = &mut path.levels[last];
+        let above = before.last().map_or(*above, |row| row);
+        for &block in at_hand {
+            let range = blocks[block as usize].range();
+            let up = &mut row[0][range.clone()];
+            combine_block(&above[range.clone()], &beside[range.clone()], up);
+            *num_made += 1;
+            if !tally.add(insertion_cost_block(&far[range.clone()], up, &subtree[range])) {
+                return tally;
+            }
+        }
+        for (number, &block) in (at_hand.len()..).zip(others) {
             let block = blocks[block as usize];
             path.make(number, block);
             let range = block.range();
