@@ -6,7 +6,7 @@
 The program must be built with MPI (`--features mpi`), and two cores must be free. An alignment of each number of columns is simulated and
 searched (`--fast`, GTR+G4) by one process and by two, which gives
 
-    serial(columns)      seconds in which rank 0 works alone (reading, parsimony, bookkeeping of the search)
+    serial(columns)      seconds in which rank 0 works alone (reading, bookkeeping of the search)
     shared(columns)      seconds of one core for what ranks do together
     messages             their numbers and bytes (the log tells them), which do not depend on the columns
 

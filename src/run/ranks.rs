@@ -44,7 +44,8 @@ impl Processes {
         }
         let mpi = crate::mpi::Running::begin().map_err(Error::Usage)?;
         let ranks = Ranks::of(crate::mpi::World::new(mpi.world(), say));
-        log::debug!("{ranks:?}, {}", mpi.library());
+        log::debug!("{ranks:?}, {} on this machine, {}", ranks.num_on_machine(), mpi.library());
+        crate::parallel::share_machine(ranks.num_on_machine());
         Ok(Processes { ranks: Some(ranks).filter(|ranks| ranks.size() > 1), _mpi: Some(mpi) })
     }
 

@@ -9,6 +9,9 @@ pub trait Communicator: Send + Sync {
     /// Number of ranks.
     fn size(&self) -> usize;
 
+    /// Number of ranks on the machine of this one.
+    fn num_on_machine(&self) -> usize;
+
     /// The numbers of all ranks, one rank after the other: each gives as many.
     ///
     /// # Panics

@@ -24,6 +24,7 @@ pub struct Running(Universe);
 /// All processes that were started together.
 struct Installed {
     world: SimpleCommunicator,
+    num_on_machine: usize,
 }
 
 // SAFETY: MPI was initialised so that any thread may call it, one at a time, and all calls are made in a rank's turn
@@ -54,7 +55,9 @@ impl Running {
 
     /// All processes that were started together.
     pub fn world(&self) -> Box<dyn Communicator> {
-        Box::new(Installed { world: self.0.world() })
+        let world = self.0.world();
+        let num_on_machine = world.split_shared(world.rank()).size() as usize;
+        Box::new(Installed { world, num_on_machine })
     }
 
     /// Name and version of the library.
@@ -87,6 +90,10 @@ impl Communicator for Installed {
 
     fn size(&self) -> usize {
         self.world.size() as usize
+    }
+
+    fn num_on_machine(&self) -> usize {
+        self.num_on_machine
     }
 
     fn all_gather(&self, own: &[f64], all: &mut [f64]) {

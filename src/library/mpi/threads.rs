@@ -40,6 +40,10 @@ impl Communicator for Thread {
         self.shared.numbers.len()
     }
 
+    fn num_on_machine(&self) -> usize {
+        self.size()
+    }
+
     fn all_gather(&self, own: &[f64], all: &mut [f64]) {
         *lock(&self.shared.numbers[self.rank]) = own.to_vec();
         self.shared.meeting.wait();

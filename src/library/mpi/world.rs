@@ -121,6 +121,11 @@ impl Ranks {
         self.0.communicator.size()
     }
 
+    /// Number of ranks on the machine of this one.
+    pub fn num_on_machine(self) -> usize {
+        self.0.communicator.num_on_machine()
+    }
+
     /// True if work is shared however little it is.
     pub fn always_share(self) -> bool {
         self.0.always

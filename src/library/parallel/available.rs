@@ -1,12 +1,28 @@
 //! The cores and the memory that this process may use.
 
-/// Number of cores this process may run on (its affinity mask, and CPU quota where there is one).
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Processes of this run on this machine.
+static NUM_PROCESSES: AtomicUsize = AtomicUsize::new(1);
+
+/// From now on, so many processes of the run, this one among them, share the cores and the memory of the machine equally.
+pub fn share_machine(num_processes: usize) {
+    NUM_PROCESSES.store(num_processes.max(1), Ordering::Relaxed);
+}
+
+/// Number of cores this process may run on (its affinity mask, and CPU quota where there is one); a share of them, if the machine is
+/// shared and the process is not bound to cores of its own.
 pub fn available_cores() -> usize {
-    std::thread::available_parallelism().map_or(1, |n| n.get())
+    let own = std::thread::available_parallelism().map_or(1, |n| n.get());
+    match NUM_PROCESSES.load(Ordering::Relaxed) {
+        1 => own,
+        _ if own < cores_of_machine() => own,
+        shared => (own / shared).max(1),
+    }
 }
 
 /// Bytes of memory that this process can still get: the least of the free memory of the machine, the rest in
-/// its control group, and the rest of its address space (`ulimit -v`). `None` on systems that do not report
+/// its control group (a share of both, if the machine is shared), and the rest of its address space (`ulimit -v`). `None` on systems that do not report
 /// this (Linux does).
 pub fn available_memory() -> Option<u64> {
     let read = |path: &str| std::fs::read_to_string(path).ok();
@@ -21,7 +37,24 @@ pub fn available_memory() -> Option<u64> {
         let pages: u64 = read("/proc/self/statm")?.split_whitespace().next()?.parse().ok()?;
         Some(limit.saturating_sub(pages * page_size()))
     };
-    [free, group(), address_space()].into_iter().flatten().min()
+    let of_machine = [free, group()].into_iter().flatten().min();
+    let share = of_machine.map(|bytes| bytes / NUM_PROCESSES.load(Ordering::Relaxed) as u64);
+    [share, address_space()].into_iter().flatten().min()
+}
+
+/// Number of cores of the machine, whoever may use them.
+fn cores_of_machine() -> usize {
+    let online = std::fs::read_to_string("/sys/devices/system/cpu/online").ok();
+    online.and_then(|ranges| count_in(ranges.trim())).unwrap_or(1)
+}
+
+/// How many numbers there are in ranges such as `0-3,8`.
+fn count_in(ranges: &str) -> Option<usize> {
+    let count = |range: &str| {
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        Some(last.parse::<usize>().ok()?.checked_sub(first.parse().ok()?)? + 1)
+    };
+    ranges.split(',').map(count).sum()
 }
 
 /// Bytes of memory that this process uses; `None` on systems that do not report this.
@@ -68,6 +101,9 @@ mod tests {
         let meminfo = "MemTotal:       24000000 kB\nMemFree:  1 kB\nMemAvailable:   22000000 kB\n";
         assert_eq!(free_memory(meminfo), Some(22_000_000 * 1024));
         assert_eq!(free_memory("MemTotal: 5 kB\n"), None);
+        assert_eq!(count_in("0-3,8"), Some(5));
+        assert_eq!(count_in("0"), Some(1));
+        assert_eq!(count_in("3-0"), None);
         if cfg!(target_os = "linux") {
             assert!(available_memory().unwrap() > 1 << 20);
         }

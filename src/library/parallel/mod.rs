@@ -22,6 +22,6 @@ pub use pool::Pool;
 pub use team::Rehearsal;
 
 pub use assign::{UnitCost, WholeTask, deal, deal_whole, loads_of};
-pub use available::{available_memory, used_memory};
+pub use available::{available_memory, share_machine, used_memory};
 pub(crate) use side_by_side::{rehearsed_side_by_side, side_by_side};
 pub(crate) use team::{Abandoned, Team};

@@ -61,6 +61,15 @@ const SPIN: Duration = Duration::from_micros(if cfg!(all(test, shuttle)) { 0 } e
 impl Pool {
     /// A pool of `num_workers` workers (at least 1), of which `num_workers - 1` are new threads.
     pub fn new(num_workers: usize) -> Self {
+        Self::with_cores(num_workers, Claim::new(num_workers))
+    }
+
+    /// The same, of workers that are never pinned: for a pool that works while another one waits.
+    pub(crate) fn beside_another(num_workers: usize) -> Self {
+        Self::with_cores(num_workers, None)
+    }
+
+    fn with_cores(num_workers: usize, claim: Option<Claim>) -> Self {
         let cores = super::available_cores();
         let fits = num_workers <= cores;
         let parker = Parker::new();
@@ -73,7 +82,6 @@ impl Pool {
             caller: parker.unparker().clone(),
             spin: if fits { SPIN } else { Duration::ZERO },
         });
-        let claim = Claim::new(num_workers);
         let mut threads = Vec::new();
         let mut wakers = Vec::new();
         for worker in 1..num_workers.max(1) {

@@ -108,12 +108,12 @@ pub(super) fn clear_missing(
                 *missing |= if set >> state & 1 == 0 { ones } else { 0 };
             }
             bit += in_word;
-            if bit % 64 == 0 {
+            if bit.is_multiple_of(64) {
                 clear(missing, bit / 64 - 1);
             }
         }
     }
-    if bit % 64 != 0 {
+    if !bit.is_multiple_of(64) {
         clear(missing, bit / 64);
     }
 }

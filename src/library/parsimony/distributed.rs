@@ -183,8 +183,15 @@ mod tests {
     use crate::rng::{Purpose, stream};
     use crate::tree::{EdgeId, NodeId, random_tree};
 
+    #[derive(PartialEq)]
+    struct Everything {
+        trees: [Tree; 2],
+        scores: Vec<u64>,
+        shortlists: Vec<Vec<(EdgeId, u64)>>,
+    }
+
     /// Whatever is computed, on a tree that was made of the data and on another one.
-    fn everything(data: &ParsimonyData) -> (Vec<Tree>, Vec<u64>, Vec<Vec<(EdgeId, u64)>>) {
+    fn everything(data: &ParsimonyData) -> Everything {
         let mut rng = stream(5, Purpose::Test, 1);
         let num_taxa = data.num_taxa();
         let mut made = stepwise_addition(data, &mut rng);
@@ -206,7 +213,7 @@ mod tests {
             }
         }
         drop(views);
-        (vec![made, other], scores, shortlists)
+        Everything { trees: [made, other], scores, shortlists }
     }
 
     #[test]

@@ -23,7 +23,7 @@ impl fmt::Debug for Workers {
 impl Workers {
     /// So many threads of this process.
     pub(super) fn of_threads(count: usize) -> Self {
-        let threads = (count > 1).then(|| Arc::new(Mutex::new(Pool::new(count))));
+        let threads = (count > 1).then(|| Arc::new(Mutex::new(Pool::beside_another(count))));
         Workers { threads, others: None }
     }
 

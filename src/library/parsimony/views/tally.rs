@@ -135,7 +135,7 @@ impl Tally for PartOf<'_> {
     fn add(&mut self, changes: u32) -> bool {
         self.own += u64::from(changes);
         self.num_blocks += 1;
-        self.num_blocks % BLOCKS_PER_LOOK != 0 || self.look()
+        !self.num_blocks.is_multiple_of(BLOCKS_PER_LOOK) || self.look()
     }
 }
 
