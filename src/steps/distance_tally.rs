@@ -168,7 +168,7 @@ mod tests {
             tally.add(taxon, row, |taxon| names[taxon]);
         }
         let map = tally.report(String::new(), 4).map.unwrap();
-        assert_eq!(map.taxa, ["c", "a", "b", "d"]);
+        assert_eq!(map.taxa, ["a", "c", "b", "d"]);
         assert_eq!(map.rows, ["0199", "1099", "9903", "9930"]);
         assert!(map.row_sizes.is_empty());
         // Not all taxa are there.
