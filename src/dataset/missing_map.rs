@@ -21,7 +21,7 @@ fn digits(shares: impl Iterator<Item = f64>) -> String {
 }
 
 /// A share as a feature: something differs from nothing, and from all.
-fn feature(share: f64) -> u8 {
+fn feature(share: f32) -> u8 {
     match share {
         s if s <= 0.0 => 0,
         s if s >= 1.0 => 255,
@@ -41,14 +41,17 @@ fn largest(clusters: &[Vec<usize>]) -> usize {
     clusters.iter().map(Vec::len).max().unwrap_or(1)
 }
 
-/// The clusters of things with these shares of data: those with most data are in the first half.
-fn clusters_of(shares: &[Vec<f64>]) -> Vec<Vec<usize>> {
+/// The clusters of things with these shares of data (of many taxa, which is why they are short): those with most data are in the first
+/// half.
+fn clusters_of(shares: &[Vec<f32>]) -> Vec<Vec<usize>> {
     let features: Vec<Vec<u8>> =
         shares.iter().map(|of| of.iter().copied().map(feature).collect()).collect();
     let mut clusters = cluster_features(&features, MAP);
     let data = |of: &[Vec<usize>]| -> f64 {
         let things: Vec<usize> = of.iter().flatten().copied().collect();
-        let sum: f64 = things.iter().map(|&thing| shares[thing].iter().sum::<f64>()).sum();
+        let of_thing =
+            |thing: &usize| shares[*thing].iter().map(|&share| f64::from(share)).sum::<f64>();
+        let sum: f64 = things.iter().map(of_thing).sum();
         sum / things.len().max(1) as f64
     };
     let (first, second) = clusters.split_at(clusters.len() / 2);
@@ -69,8 +72,8 @@ pub(super) fn map_of_partitions(
     let share = |found: u64, of: u64| found as f64 / of.max(1) as f64;
     // Some taxa are enough to say which partitions are alike.
     let step = num_taxa.div_ceil(MAP).max(1);
-    let of_partition = |(of, &length): (&&Vec<u64>, &u64)| -> Vec<f64> {
-        of.iter().step_by(step).map(|&found| share(found, length)).collect()
+    let of_partition = |(of, &length): (&&Vec<u64>, &u64)| -> Vec<f32> {
+        of.iter().step_by(step).map(|&found| share(found, length) as f32).collect()
     };
     let partitions =
         clusters_of(&determined.iter().zip(columns).map(of_partition).collect::<Vec<_>>());
@@ -84,7 +87,8 @@ pub(super) fn map_of_partitions(
         };
         partitions.iter().map(of_cluster).collect()
     };
-    let taxa = clusters_of(&(0..num_taxa).map(|taxon| of_taxa(&[taxon])).collect::<Vec<_>>());
+    let of_taxon = |taxon: usize| of_taxa(&[taxon]).into_iter().map(|share| share as f32).collect();
+    let taxa = clusters_of(&(0..num_taxa).map(of_taxon).collect::<Vec<_>>());
     MapReport {
         columns: "partitions",
         per_column: largest(&partitions),
@@ -104,21 +108,21 @@ pub(super) fn map_of_columns(partition: &Partition, name: impl Fn(usize) -> Stri
     let num_sites = patterns.site_to_pattern.len();
     let per_bin = num_sites.div_ceil(MAP).max(1);
     let step = (patterns.codes.len() * num_sites / MOST_LOOKS + 1).min(per_bin);
-    let shares: Vec<Vec<f64>> = patterns
+    let shares: Vec<Vec<f32>> = patterns
         .codes
         .iter()
         .map(|row| {
             let of_bin = |sites: &[u32]| {
                 let looked = sites.iter().step_by(step);
                 let found = looked.filter(|&&site| row[site as usize] != nothing).count();
-                found as f64 / sites.len().div_ceil(step) as f64
+                found as f32 / sites.len().div_ceil(step) as f32
             };
             patterns.site_to_pattern.chunks(per_bin).map(of_bin).collect()
         })
         .collect();
     let tips = clusters_of(&shares);
     let mean = |of: &Vec<usize>, bin: usize| {
-        of.iter().map(|&tip| shares[tip][bin]).sum::<f64>() / of.len() as f64
+        of.iter().map(|&tip| f64::from(shares[tip][bin])).sum::<f64>() / of.len() as f64
     };
     let num_bins = num_sites.div_ceil(per_bin);
     MapReport {

@@ -18,8 +18,7 @@ pub(crate) fn overview(loaded: &Loaded) -> OverviewReport {
     let name = |taxon: usize| loaded.taxa.name(taxon).to_string();
     let in_file: Vec<&Partition> =
         loaded.file_order.iter().map(|&number| &loaded.partitions[number]).collect();
-    let counts: Vec<CodeCounts> = in_file.iter().map(|p| CodeCounts::of(p)).collect();
-    let determined: Vec<Vec<u64>> = counts.iter().map(|of| of.determined(num_taxa)).collect();
+    let Counts { determined, states } = Counts::of(&in_file, num_taxa);
     let totals: Vec<u64> =
         (0..num_taxa).map(|taxon| determined.iter().map(|of| of[taxon]).sum()).collect();
     let length: u64 = in_file.iter().map(|p| columns_of(p)).sum();
@@ -41,7 +40,7 @@ pub(crate) fn overview(loaded: &Loaded) -> OverviewReport {
         identical_groups: groups.len(),
         identical: groups.iter().take(MOST_IDENTICAL).map(few).collect(),
         gappiest: gappiest.filter(|taxon| taxon.undetermined > 0.0).collect(),
-        composition: compositions(&counts, num_taxa, &name),
+        composition: states.iter().map(|(of, counts)| composition(*of, counts, &name)).collect(),
         map: (report.undetermined_fraction > 0.0).then(|| match loaded.partitions.as_slice() {
             [only] => map_of_columns(only, name),
             several => {
@@ -64,32 +63,42 @@ fn columns_of(partition: &Partition) -> u64 {
     (partition.patterns.num_sites * per_site) as u64
 }
 
-/// How often each code occurs in the sequences of a partition: `[tip][code]`. All else follows from these, so that every code is looked
-/// at once.
-struct CodeCounts<'p> {
-    partition: &'p Partition,
-    counts: Vec<Vec<u64>>,
+/// What the sequences have, and how often: every code is looked at once.
+struct Counts {
+    /// `[partition][taxon]`: number of determined characters.
+    determined: Vec<Vec<u64>>,
+    /// `[taxon][state]` of the data of each type but codons, whose states are too many to look at.
+    states: Vec<(DataType, Vec<Vec<u64>>)>,
 }
 
-impl<'p> CodeCounts<'p> {
-    fn of(partition: &'p Partition) -> Self {
-        let patterns = &partition.patterns;
-        let num_codes = patterns.code_masks.len();
-        let count = |row: &Vec<Code>| count_codes(row, &patterns.weights, num_codes);
-        CodeCounts { partition, counts: patterns.codes.iter().map(count).collect() }
-    }
-
-    /// `[taxon]`: number of determined characters.
-    fn determined(&self, num_taxa: usize) -> Vec<u64> {
-        let patterns = &self.partition.patterns;
-        let nothing = usize::from(patterns.data_type.undetermined());
-        let per_site = patterns.data_type.chars_per_site() as u64;
-        let mut determined = vec![0; num_taxa];
-        for (counts, &taxon) in self.counts.iter().zip(&patterns.tip_taxa) {
-            let of_nothing = counts.get(nothing).copied().unwrap_or(0);
-            determined[taxon] = (counts.iter().sum::<u64>() - of_nothing) * per_site;
+impl Counts {
+    fn of(partitions: &[&Partition], num_taxa: usize) -> Self {
+        let mut all = Counts { determined: Vec::new(), states: Vec::new() };
+        for Partition { patterns, .. } in partitions {
+            let data_type = patterns.data_type;
+            let is_looked_at =
+                matches!(data_type, DataType::Dna | DataType::Protein | DataType::Binary);
+            if is_looked_at && all.states.iter().all(|of| of.0 != data_type) {
+                all.states.push((data_type, vec![vec![0; data_type.num_states()]; num_taxa]));
+            }
+            let mut states = all.states.iter_mut().find(|of| of.0 == data_type);
+            let nothing = usize::from(data_type.undetermined());
+            let per_site = data_type.chars_per_site() as u64;
+            let mut determined = vec![0; num_taxa];
+            for (row, &taxon) in patterns.codes.iter().zip(&patterns.tip_taxa) {
+                let counts = count_codes(row, &patterns.weights, patterns.code_masks.len());
+                let of_nothing = counts.get(nothing).copied().unwrap_or(0);
+                determined[taxon] = (counts.iter().sum::<u64>() - of_nothing) * per_site;
+                let Some((_, states)) = &mut states else { continue };
+                for (count, mask) in counts.iter().zip(&patterns.code_masks) {
+                    if mask.is_power_of_two() {
+                        states[taxon][mask.trailing_zeros() as usize] += count;
+                    }
+                }
+            }
+            all.determined.push(determined);
         }
-        determined
+        all
     }
 }
 
@@ -111,51 +120,20 @@ fn count_codes(row: &[Code], weights: &[u32], num_codes: usize) -> Vec<u64> {
     counts.iter().map(|sums| sums.iter().sum()).collect()
 }
 
-/// Frequencies of states of all data of each type but codons, whose states are too many to look at.
-fn compositions(
-    all: &[CodeCounts],
-    num_taxa: usize,
-    name: &impl Fn(usize) -> String,
-) -> Vec<CompositionReport> {
-    let mut types: Vec<DataType> = Vec::new();
-    for CodeCounts { partition, .. } in all {
-        let data_type = partition.patterns.data_type;
-        if matches!(data_type, DataType::Dna | DataType::Protein | DataType::Binary)
-            && !types.contains(&data_type)
-        {
-            types.push(data_type);
-        }
-    }
-    types.into_iter().map(|data_type| composition(all, data_type, num_taxa, name)).collect()
-}
-
+/// Frequencies of states, of all taxa and of those that differ most from these.
 fn composition(
-    all: &[CodeCounts],
     data_type: DataType,
-    num_taxa: usize,
+    counts: &[Vec<u64>],
     name: &impl Fn(usize) -> String,
 ) -> CompositionReport {
-    let num_states = data_type.num_states();
-    // `[taxon][state]`.
-    let mut counts = vec![vec![0u64; num_states]; num_taxa];
-    for of in all.iter().filter(|of| of.partition.patterns.data_type == data_type) {
-        let patterns = &of.partition.patterns;
-        for (of_codes, &taxon) in of.counts.iter().zip(&patterns.tip_taxa) {
-            for (count, mask) in of_codes.iter().zip(&patterns.code_masks) {
-                if mask.is_power_of_two() {
-                    counts[taxon][mask.trailing_zeros() as usize] += count;
-                }
-            }
-        }
-    }
     let frequencies = |counts: &[u64]| -> Vec<f64> {
         let total = counts.iter().sum::<u64>().max(1) as f64;
         counts.iter().map(|&count| count as f64 / total).collect()
     };
     let sums: Vec<u64> =
-        (0..num_states).map(|state| counts.iter().map(|of| of[state]).sum()).collect();
+        (0..data_type.num_states()).map(|state| counts.iter().map(|of| of[state]).sum()).collect();
     let all = frequencies(&sums);
-    let mut taxa: Vec<TaxonCompositionReport> = (0..num_taxa)
+    let mut taxa: Vec<TaxonCompositionReport> = (0..counts.len())
         .filter(|&taxon| counts[taxon].iter().any(|count| *count > 0))
         .map(|taxon| {
             let own = frequencies(&counts[taxon]);
@@ -194,18 +172,21 @@ mod tests {
         assert_eq!(count_codes(&[1, 1, 0, 2, 1, 2, 2], &[1, 2, 3, 4, 5, 6, 7], 4), [3, 8, 17, 0]);
         let (first, second) =
             (partition(&["AC", "--", "A-"]), partition(&["---A", "ACGT", "----"]));
-        let determined = [&first, &second].map(|p| CodeCounts::of(p).determined(3));
-        assert_eq!(determined, [[2, 0, 1], [1, 4, 0]]);
+        let counts = Counts::of(&[&first, &second], 3);
+        assert_eq!(counts.determined, [[2, 0, 1], [1, 4, 0]]);
+        let states = [[2, 1, 0, 0], [1, 1, 1, 1], [1, 0, 0, 0]].map(Vec::from);
+        assert_eq!(counts.states, [(DataType::Dna, states.to_vec())]);
     }
 
     #[test]
     fn composition_counts_unambiguous_characters() {
         let partition = partition(&["AAC-", "AARN", "TTTT"]);
         let name = |taxon: usize| format!("t{taxon}");
-        let found = compositions(&[CodeCounts::of(&partition)], 3, &name);
-        assert_eq!(found[0].frequencies, [4.0 / 9.0, 1.0 / 9.0, 0.0, 4.0 / 9.0]);
-        assert_eq!(found[0].taxa[0].taxon, "t1");
-        assert_eq!(found[0].taxa[0].frequencies, [1.0, 0.0, 0.0, 0.0]);
-        assert!((found[0].taxa[0].distance - 5.0 / 9.0).abs() < 1e-12);
+        let (data_type, counts) = Counts::of(&[&partition], 3).states.remove(0);
+        let found = composition(data_type, &counts, &name);
+        assert_eq!(found.frequencies, [4.0 / 9.0, 1.0 / 9.0, 0.0, 4.0 / 9.0]);
+        assert_eq!(found.taxa[0].taxon, "t1");
+        assert_eq!(found.taxa[0].frequencies, [1.0, 0.0, 0.0, 0.0]);
+        assert!((found.taxa[0].distance - 5.0 / 9.0).abs() < 1e-12);
     }
 }
