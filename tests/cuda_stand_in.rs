@@ -426,6 +426,7 @@ fn the_self_test_finds_the_same_bits_and_tells_of_others() {
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert!(ran.stdout.contains("stand-in, compute capability 9.0"), "{}", ran.stdout);
     let report = report(&scratch, "test");
+    crate::schema::assert_conforms(&scratch, &report);
     let rows = report["gpu_selftest"]["agreement"].as_array().expect("rows");
     assert_eq!(rows.len(), 5);
     for row in rows {

@@ -34,14 +34,6 @@ fn without_order_of_partitions(mut results: BTreeMap<String, String>) -> BTreeMa
             items.sort_by_key(ToString::to_string);
         }
     }
-    // The map of the data has a digit for each partition.
-    if let Some(rows) = report.pointer_mut("/alignment/overview/map/rows") {
-        for row in rows.as_array_mut().expect("a list") {
-            let mut digits: Vec<char> = row.as_str().expect("a text").chars().collect();
-            digits.sort_unstable();
-            *row = digits.into_iter().collect::<String>().into();
-        }
-    }
     *json = report.to_string();
     // Tables of the log follow the file.
     results.remove("log");

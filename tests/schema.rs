@@ -118,6 +118,12 @@ fn faults(schema: &Value, result: &Value) -> Vec<String> {
     found
 }
 
+/// Compares a result with the schema.
+pub(crate) fn assert_conforms(scratch: &Scratch, result: &Value) {
+    let faults = faults(&schema(scratch), result);
+    assert!(faults.is_empty(), "{}: {faults:#?}", result["command"]);
+}
+
 #[test]
 fn results_of_every_kind_of_run_conform_to_the_schema() {
     let scratch = Scratch::new();

@@ -2,7 +2,7 @@
 //!
 //! `load` does it, with `models` (the model of each partition) and `matrix_files`, `candidates` and `auto_type`
 //! (models that are to be selected), `site_weights`, `trees`, `identical` (sequences that a search needs only once), `invariable` (sites that
-//! are invalid under an ascertainment correction), `genes` (many alignments of one run) with `models_by_type`, `overview` (the data at a glance), `remarks` (warnings and notes about data that are accepted), and
+//! are invalid under an ascertainment correction), `genes` (many alignments of one run) with `models_by_type`, `overview` (the data at a glance) with `missing_map`, `remarks` (warnings and notes about data that are accepted), and
 //! `rooting` (where trees are to be rooted), `site_frequencies` (state frequencies of sites).
 
 mod auto_type;
@@ -14,6 +14,7 @@ mod identical;
 mod invariable;
 mod load;
 mod matrix_files;
+mod missing_map;
 mod model_definitions;
 mod models;
 mod models_by_type;

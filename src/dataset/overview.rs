@@ -1,17 +1,12 @@
 //! The data at a glance: what is missing, composition, identical sequences. It takes one look at every pattern of every taxon.
 
 use super::load::Loaded;
-use crate::alphabet::DataType;
-use crate::output::{
-    CompositionReport, GappyTaxonReport, MapReport, OverviewReport, TaxonCompositionReport,
-};
+use super::missing_map::{map_of_columns, map_of_partitions};
+use crate::alphabet::{Code, DataType};
+use crate::output::{CompositionReport, GappyTaxonReport, OverviewReport, TaxonCompositionReport};
 use crate::partition::Partition;
 use std::cmp::Reverse;
 
-/// Most rows and columns of a map.
-const MAP: usize = 500;
-/// Most characters that are looked at for the columns of a map: of longer alignments, sites are left out at equal distances.
-const MOST_LOOKS: usize = 20_000_000;
 /// Most taxa of a list.
 const MOST_TAXA: usize = 20;
 /// Most groups of identical sequences, and most names in each.
@@ -23,7 +18,7 @@ pub(crate) fn overview(loaded: &Loaded) -> OverviewReport {
     let name = |taxon: usize| loaded.taxa.name(taxon).to_string();
     let in_file: Vec<&Partition> =
         loaded.file_order.iter().map(|&number| &loaded.partitions[number]).collect();
-    let determined: Vec<Vec<u64>> = in_file.iter().map(|p| determined_of(p, num_taxa)).collect();
+    let Counts { determined, states } = Counts::of(&in_file, num_taxa);
     let totals: Vec<u64> =
         (0..num_taxa).map(|taxon| determined.iter().map(|of| of[taxon]).sum()).collect();
     let length: u64 = in_file.iter().map(|p| columns_of(p)).sum();
@@ -45,10 +40,19 @@ pub(crate) fn overview(loaded: &Loaded) -> OverviewReport {
         identical_groups: groups.len(),
         identical: groups.iter().take(MOST_IDENTICAL).map(few).collect(),
         gappiest: gappiest.filter(|taxon| taxon.undetermined > 0.0).collect(),
-        composition: compositions(&in_file, num_taxa, &name),
-        map: (report.undetermined_fraction > 0.0).then(|| match in_file.as_slice() {
-            [only] => map_of_columns(only, &totals),
-            several => map_of_partitions(several, &determined),
+        composition: states.iter().map(|(of, counts)| composition(*of, counts, &name)).collect(),
+        map: (report.undetermined_fraction > 0.0).then(|| match loaded.partitions.as_slice() {
+            [only] => map_of_columns(only, name),
+            several => {
+                let columns: Vec<u64> = several.iter().map(columns_of).collect();
+                // In the order of the names of the partitions, so that the map does not depend on their file.
+                let mut by_name = vec![&determined[0]; several.len()];
+                for (of, &number) in determined.iter().zip(&loaded.file_order) {
+                    by_name[number] = of;
+                }
+                let name_of_partition = |number: usize| several[number].name.clone();
+                map_of_partitions(&columns, &by_name, name, name_of_partition)
+            }
         }),
     }
 }
@@ -59,139 +63,77 @@ fn columns_of(partition: &Partition) -> u64 {
     (partition.patterns.num_sites * per_site) as u64
 }
 
-/// `[taxon]`: number of determined characters.
-fn determined_of(partition: &Partition, num_taxa: usize) -> Vec<u64> {
-    let patterns = &partition.patterns;
-    let (nothing, per_site) =
-        (patterns.data_type.undetermined(), patterns.data_type.chars_per_site() as u64);
-    let mut determined = vec![0; num_taxa];
-    for (row, &taxon) in patterns.codes.iter().zip(&patterns.tip_taxa) {
-        let weights = row.iter().zip(&patterns.weights);
-        let sum: u64 =
-            weights.map(|(&code, &weight)| u64::from(weight) * u64::from(code != nothing)).sum();
-        determined[taxon] = sum * per_site;
-    }
-    determined
+/// What the sequences have, and how often: every code is looked at once.
+struct Counts {
+    /// `[partition][taxon]`: number of determined characters.
+    determined: Vec<Vec<u64>>,
+    /// `[taxon][state]` of the data of each type but codons, whose states are too many to look at.
+    states: Vec<(DataType, Vec<Vec<u64>>)>,
 }
 
-/// Digits of a map: `cells` are shares of data, a row of so many after the other.
-fn digits(cells: &[f64], columns: usize) -> Vec<String> {
-    let digit = |&share: &f64| match share {
-        s if s <= 0.0 => '0',
-        s if s >= 1.0 - 1e-12 => '9',
-        s => char::from(b'1' + ((s * 8.0) as u8).min(7)),
-    };
-    cells.chunks(columns.max(1)).map(|row| row.iter().map(digit).collect()).collect()
-}
-
-/// The map of several partitions: taxa with data in many of them are first, those with the same ones together.
-fn map_of_partitions(partitions: &[&Partition], determined: &[Vec<u64>]) -> MapReport {
-    let num_taxa = determined.first().map_or(0, Vec::len);
-    let has = |taxon: usize| determined.iter().map(move |of| of[taxon] > 0);
-    let mut order: Vec<usize> = (0..num_taxa).collect();
-    order.sort_by_cached_key(|&taxon| {
-        Reverse((has(taxon).filter(|there| *there).count(), has(taxon).collect::<Vec<bool>>()))
-    });
-    let (taxa_per_row, per_column) =
-        (num_taxa.div_ceil(MAP).max(1), partitions.len().div_ceil(MAP).max(1));
-    let columns = partitions.len().div_ceil(per_column);
-    let mut lengths = vec![0; columns];
-    for (number, partition) in partitions.iter().enumerate() {
-        lengths[number / per_column] += columns_of(partition);
-    }
-    let mut cells = Vec::new();
-    for taxa in order.chunks(taxa_per_row) {
-        let mut sums = vec![0; columns];
-        for (number, of) in determined.iter().enumerate() {
-            sums[number / per_column] += taxa.iter().map(|&taxon| of[taxon]).sum::<u64>();
-        }
-        let whole = |length: u64| (length * taxa.len() as u64).max(1) as f64;
-        cells.extend(sums.iter().zip(&lengths).map(|(sum, length)| *sum as f64 / whole(*length)));
-    }
-    let rows = digits(&cells, columns);
-    MapReport { columns: "partitions", per_column, taxa_per_row, rows }
-}
-
-/// The map of a single partition, by its sites.
-fn map_of_columns(partition: &Partition, totals: &[u64]) -> MapReport {
-    let patterns = &partition.patterns;
-    let nothing = patterns.data_type.undetermined();
-    let mut order: Vec<usize> = (0..patterns.codes.len()).collect();
-    order.sort_by_key(|&tip| Reverse(totals[patterns.tip_taxa[tip]]));
-    let num_sites = patterns.site_to_pattern.len();
-    let taxa_per_row = order.len().div_ceil(MAP).max(1);
-    let per_bin = num_sites.div_ceil(MAP).max(1);
-    let columns = num_sites.div_ceil(per_bin);
-    let step = (order.len() * num_sites / MOST_LOOKS + 1).min(per_bin);
-    let mut cells = Vec::new();
-    for tips in order.chunks(taxa_per_row) {
-        for sites in patterns.site_to_pattern.chunks(per_bin) {
-            let looked = sites.len().div_ceil(step) * tips.len();
-            let found = tips.iter().map(|&tip| {
-                let row = &patterns.codes[tip];
-                sites.iter().step_by(step).filter(|&&site| row[site as usize] != nothing).count()
-            });
-            cells.push(found.sum::<usize>() as f64 / looked.max(1) as f64);
-        }
-    }
-    let per_column = per_bin * patterns.data_type.chars_per_site();
-    MapReport { columns: "columns", per_column, taxa_per_row, rows: digits(&cells, columns) }
-}
-
-/// Frequencies of states of all data of each type but codons, whose states are too many to look at.
-fn compositions(
-    partitions: &[&Partition],
-    num_taxa: usize,
-    name: &impl Fn(usize) -> String,
-) -> Vec<CompositionReport> {
-    let mut types: Vec<DataType> = Vec::new();
-    for partition in partitions {
-        let data_type = partition.patterns.data_type;
-        if matches!(data_type, DataType::Dna | DataType::Protein | DataType::Binary)
-            && !types.contains(&data_type)
-        {
-            types.push(data_type);
-        }
-    }
-    types.into_iter().map(|data_type| composition(partitions, data_type, num_taxa, name)).collect()
-}
-
-fn composition(
-    partitions: &[&Partition],
-    data_type: DataType,
-    num_taxa: usize,
-    name: &impl Fn(usize) -> String,
-) -> CompositionReport {
-    let num_states = data_type.num_states();
-    // `[taxon][state]`.
-    let mut counts = vec![vec![0u64; num_states]; num_taxa];
-    for partition in partitions.iter().filter(|p| p.patterns.data_type == data_type) {
-        let patterns = &partition.patterns;
-        let state_of: Vec<Option<usize>> = patterns
-            .code_masks
-            .iter()
-            .map(|mask| mask.is_power_of_two().then(|| mask.trailing_zeros() as usize))
-            .collect();
-        for (row, &taxon) in patterns.codes.iter().zip(&patterns.tip_taxa) {
-            let mut of_codes = vec![0u64; state_of.len()];
-            for (&code, &weight) in row.iter().zip(&patterns.weights) {
-                of_codes[usize::from(code)] += u64::from(weight);
+impl Counts {
+    fn of(partitions: &[&Partition], num_taxa: usize) -> Self {
+        let mut all = Counts { determined: Vec::new(), states: Vec::new() };
+        for Partition { patterns, .. } in partitions {
+            let data_type = patterns.data_type;
+            let is_looked_at =
+                matches!(data_type, DataType::Dna | DataType::Protein | DataType::Binary);
+            if is_looked_at && all.states.iter().all(|of| of.0 != data_type) {
+                all.states.push((data_type, vec![vec![0; data_type.num_states()]; num_taxa]));
             }
-            for (count, state) in of_codes.iter().zip(&state_of) {
-                if let Some(state) = *state {
-                    counts[taxon][state] += count;
+            let mut states = all.states.iter_mut().find(|of| of.0 == data_type);
+            let nothing = usize::from(data_type.undetermined());
+            let per_site = data_type.chars_per_site() as u64;
+            let mut determined = vec![0; num_taxa];
+            for (row, &taxon) in patterns.codes.iter().zip(&patterns.tip_taxa) {
+                let counts = count_codes(row, &patterns.weights, patterns.code_masks.len());
+                let of_nothing = counts.get(nothing).copied().unwrap_or(0);
+                determined[taxon] = (counts.iter().sum::<u64>() - of_nothing) * per_site;
+                let Some((_, states)) = &mut states else { continue };
+                for (count, mask) in counts.iter().zip(&patterns.code_masks) {
+                    if mask.is_power_of_two() {
+                        states[taxon][mask.trailing_zeros() as usize] += count;
+                    }
                 }
             }
+            all.determined.push(determined);
+        }
+        all
+    }
+}
+
+/// `[code]`: how often it occurs, by the weights of the patterns.
+fn count_codes(row: &[Code], weights: &[u32], num_codes: usize) -> Vec<u64> {
+    // Neighbours are often the same: with several sums for a code, none has to wait for the one before.
+    const SUMS: usize = 4;
+    let mut counts = vec![[0_u64; SUMS]; num_codes];
+    let (rows, rest_of_row) = row.as_chunks::<SUMS>();
+    let (weights, rest_of_weights) = weights.as_chunks::<SUMS>();
+    for (codes, weights) in rows.iter().zip(weights) {
+        for (sum, (&code, &weight)) in codes.iter().zip(weights).enumerate() {
+            counts[usize::from(code)][sum] += u64::from(weight);
         }
     }
+    for (&code, &weight) in rest_of_row.iter().zip(rest_of_weights) {
+        counts[usize::from(code)][0] += u64::from(weight);
+    }
+    counts.iter().map(|sums| sums.iter().sum()).collect()
+}
+
+/// Frequencies of states, of all taxa and of those that differ most from these.
+fn composition(
+    data_type: DataType,
+    counts: &[Vec<u64>],
+    name: &impl Fn(usize) -> String,
+) -> CompositionReport {
     let frequencies = |counts: &[u64]| -> Vec<f64> {
         let total = counts.iter().sum::<u64>().max(1) as f64;
         counts.iter().map(|&count| count as f64 / total).collect()
     };
     let sums: Vec<u64> =
-        (0..num_states).map(|state| counts.iter().map(|of| of[state]).sum()).collect();
+        (0..data_type.num_states()).map(|state| counts.iter().map(|of| of[state]).sum()).collect();
     let all = frequencies(&sums);
-    let mut taxa: Vec<TaxonCompositionReport> = (0..num_taxa)
+    let mut taxa: Vec<TaxonCompositionReport> = (0..counts.len())
         .filter(|&taxon| counts[taxon].iter().any(|count| *count > 0))
         .map(|taxon| {
             let own = frequencies(&counts[taxon]);
@@ -209,7 +151,6 @@ fn composition(
 mod tests {
     use super::*;
     use crate::alignment::Patterns;
-    use crate::alphabet::Code;
     use crate::model::Model;
 
     fn partition(rows: &[&str]) -> Partition {
@@ -227,41 +168,25 @@ mod tests {
     }
 
     #[test]
-    fn maps_have_a_digit_for_each_share() {
-        assert_eq!(digits(&[0.0, 1.0, 1e-9, 0.5, 0.999, 1.0], 3), ["091", "589"]);
+    fn codes_are_counted_by_the_weights_of_their_patterns() {
+        assert_eq!(count_codes(&[1, 1, 0, 2, 1, 2, 2], &[1, 2, 3, 4, 5, 6, 7], 4), [3, 8, 17, 0]);
         let (first, second) =
             (partition(&["AC", "--", "A-"]), partition(&["---A", "ACGT", "----"]));
-        let determined: Vec<Vec<u64>> = [&first, &second].map(|p| determined_of(p, 3)).to_vec();
-        assert_eq!(determined, [[2, 0, 1], [1, 4, 0]]);
-        let map = map_of_partitions(&[&first, &second], &determined);
-        assert_eq!((map.columns, map.per_column, map.taxa_per_row), ("partitions", 1, 1));
-        assert_eq!(map.rows, ["93", "50", "09"]);
-        let map = map_of_columns(&second, &[1, 4, 0]);
-        // Taxa without data are not in the patterns.
-        assert_eq!(
-            (map.columns, map.rows),
-            ("columns", vec!["9999".to_string(), "0009".to_string()])
-        );
-    }
-
-    #[test]
-    fn large_maps_have_bins() {
-        let row = "A".repeat(1200) + &"-".repeat(300);
-        let rows: Vec<&str> = (0..1001).map(|_| row.as_str()).collect();
-        let map = map_of_columns(&partition(&rows), &vec![1200; 1001]);
-        assert_eq!((map.rows.len(), map.rows[0].len()), (334, 500));
-        assert_eq!((map.taxa_per_row, map.per_column), (3, 3));
-        assert!(map.rows.iter().all(|row| *row == "9".repeat(400) + &"0".repeat(100)));
+        let counts = Counts::of(&[&first, &second], 3);
+        assert_eq!(counts.determined, [[2, 0, 1], [1, 4, 0]]);
+        let states = [[2, 1, 0, 0], [1, 1, 1, 1], [1, 0, 0, 0]].map(Vec::from);
+        assert_eq!(counts.states, [(DataType::Dna, states.to_vec())]);
     }
 
     #[test]
     fn composition_counts_unambiguous_characters() {
         let partition = partition(&["AAC-", "AARN", "TTTT"]);
         let name = |taxon: usize| format!("t{taxon}");
-        let found = compositions(&[&partition], 3, &name);
-        assert_eq!(found[0].frequencies, [4.0 / 9.0, 1.0 / 9.0, 0.0, 4.0 / 9.0]);
-        assert_eq!(found[0].taxa[0].taxon, "t1");
-        assert_eq!(found[0].taxa[0].frequencies, [1.0, 0.0, 0.0, 0.0]);
-        assert!((found[0].taxa[0].distance - 5.0 / 9.0).abs() < 1e-12);
+        let (data_type, counts) = Counts::of(&[&partition], 3).states.remove(0);
+        let found = composition(data_type, &counts, &name);
+        assert_eq!(found.frequencies, [4.0 / 9.0, 1.0 / 9.0, 0.0, 4.0 / 9.0]);
+        assert_eq!(found.taxa[0].taxon, "t1");
+        assert_eq!(found.taxa[0].frequencies, [1.0, 0.0, 0.0, 0.0]);
+        assert!((found.taxa[0].distance - 5.0 / 9.0).abs() < 1e-12);
     }
 }

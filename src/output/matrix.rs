@@ -132,7 +132,7 @@ pub(crate) struct MatrixReport {
     pub mean: Option<f64>,
     /// The largest.
     pub largest: Option<f64>,
-    /// The distances between all taxa, to be looked at, if these are not too many.
+    /// The distances between all taxa, to be looked at.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub map: Option<DistanceMapReport>,
     /// The trees of the distances, as Newick text, in the order of `--tree`.
@@ -142,12 +142,15 @@ pub(crate) struct MatrixReport {
     pub partitions: Vec<PartitionMatrixReport>,
 }
 
-/// A map of distances: near taxa are together.
+/// A map of distances in the order of the leaves of a tree of average linkage, so that near taxa are together.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub(crate) struct DistanceMapReport {
     /// The taxa in the order of the rows.
     pub taxa: Vec<String>,
-    /// For each taxon a digit for each: 0 for the same, 9 for the largest distance or one that is not known.
+    /// Number of taxa of each row, where some have several: the nearest, by their mean distances.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub row_sizes: Vec<usize>,
+    /// For each row a digit for each: 0 for the same, 9 for the largest (mean) distance or one that is not known.
     pub rows: Vec<String>,
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Only this room and `cli` print. What is shown is computed elsewhere.
 
+mod clusters;
 mod files;
 mod growing;
 mod history;
@@ -26,6 +27,7 @@ pub use matrix::MatrixFormat;
 pub use status::Moment;
 pub use watched::Watched;
 
+pub(crate) use clusters::{Clusters, cluster_features};
 pub(crate) use files::{OutputFiles, Part, Request};
 pub(crate) use growing::Growing;
 pub(crate) use kinds::{CHECKPOINT, JSON, LAST_TREE, LOG, OF_EVERY_RUN, PAGE};

@@ -89,15 +89,26 @@ pub(crate) struct TaxonCompositionReport {
 }
 
 /// A map of taxa by partitions, or by columns if there is one partition. Each has a digit: 0 where there are no data, 9 where
-/// nothing is missing.
+/// nothing is missing. Rows with data at the same places are together, and so are partitions.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub(crate) struct MapReport {
     /// What stands beside each other: `partitions` or `columns`.
     pub columns: &'static str,
-    /// Number of them for each digit.
+    /// Number of them for each digit, at most.
     pub per_column: usize,
-    /// Number of taxa for each row.
+    /// Number of taxa for each row, at most.
     pub taxa_per_row: usize,
-    /// Digits, a text for each row; taxa with much data are first.
+    /// Digits, a text for each row.
     pub rows: Vec<String>,
+    /// The taxa in the order of the rows.
+    pub taxa: Vec<String>,
+    /// Number of taxa of each row, where some have several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub row_sizes: Vec<usize>,
+    /// The partitions in the order of the digits.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub partitions: Vec<String>,
+    /// Number of partitions of each digit, where some have several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub column_sizes: Vec<usize>,
 }

@@ -443,12 +443,7 @@ impl Report {
         section: &Section<T>,
         value: &T,
     ) {
-        self.set_section(section.name, value);
-    }
-
-    /// Adds a section whose form the schema does not promise.
-    pub(crate) fn set_section(&mut self, name: &'static str, value: &impl Serialize) {
-        self.sections.push((name, pretty(value)));
+        self.sections.push((section.name, pretty(value)));
     }
 
     /// The report as indented JSON, with a final newline.

@@ -1,6 +1,6 @@
 //! [`Tally`]: what is found out about distances as they are computed.
 
-use crate::output::{DistanceMapReport, MatrixReport};
+use crate::output::{Clusters, DistanceMapReport, MatrixReport};
 use crate::runtime::{RunRecord, warn_of_each};
 
 /// Pairs without a distance that are named.
@@ -10,7 +10,7 @@ const PARTS: f64 = (1_u64 << 48) as f64;
 /// Distances up to which that is done: in parts, they have 63 bits. Those between sequences are smaller.
 const MOST_IN_PARTS: f64 = (1_u64 << 15) as f64;
 
-/// Most taxa of a map.
+/// Most rows of a map.
 const MOST_IN_MAP: usize = 500;
 
 /// What is found on the way.
@@ -27,8 +27,8 @@ pub(crate) struct Tally {
     largest: f64,
     /// The first pairs without a distance.
     unknown: Vec<String>,
-    /// Each taxon with its distances from those before it, as long as they are not too many for a map.
-    rows: Vec<(String, Vec<f32>)>,
+    /// For the map, if there is one: the names of the taxa, and what is near.
+    near: Option<(Vec<String>, Clusters)>,
 }
 
 impl Default for Tally {
@@ -43,17 +43,22 @@ impl Default for Tally {
             least,
             largest,
             unknown: Vec::new(),
-            rows: Vec::new(),
+            near: None,
         }
     }
 }
 
 impl Tally {
+    /// One that also finds out what is near, for a map.
+    pub(crate) fn with_map() -> Self {
+        Tally { near: Some((Vec::new(), Clusters::new(MOST_IN_MAP))), ..Tally::default() }
+    }
+
     /// The distances of a taxon from those before it.
     pub(crate) fn add<'n>(&mut self, taxon: usize, row: &[f64], name: impl Fn(usize) -> &'n str) {
-        if taxon == self.rows.len() && taxon <= MOST_IN_MAP {
-            let row = row.iter().map(|&distance| distance as f32).collect();
-            self.rows.push((name(taxon).to_string(), row));
+        if let Some((names, clusters)) = &mut self.near {
+            clusters.push_row(row);
+            names.push(name(taxon).to_string());
         }
         for (other, &distance) in row.iter().enumerate() {
             self.pairs += 1;
@@ -129,37 +134,23 @@ impl Tally {
 
     /// The map, if all taxa are in it.
     fn map(&self, taxa: usize) -> Option<DistanceMapReport> {
-        if self.rows.len() != taxa || !(3..=MOST_IN_MAP).contains(&taxa) {
+        let (names, clusters) = self.near.as_ref()?;
+        if names.len() != taxa || taxa < 3 {
             return None;
         }
-        let distance = |a: usize, b: usize| match a.cmp(&b) {
-            std::cmp::Ordering::Less => self.rows[b].1[a],
-            std::cmp::Ordering::Equal => 0.0,
-            std::cmp::Ordering::Greater => self.rows[a].1[b],
-        };
-        // From each taxon to the nearest that is left; what has no distance comes last.
-        // By names, so that nothing depends on the order of the alignment.
-        let mut left: Vec<usize> = (0..taxa).collect();
-        left.sort_unstable_by(|&a, &b| self.rows[a].0.cmp(&self.rows[b].0));
-        let mut order = vec![left.remove(0)];
-        while let Some(&last) = order.last() {
-            let far = |taxon: usize| Some(distance(last, taxon)).filter(|d| d.is_finite());
-            let near = |a: &(usize, &usize), b: &(usize, &usize)| {
-                let [a, b] = [a, b].map(|one| far(*one.1).unwrap_or(f32::MAX));
-                a.total_cmp(&b)
-            };
-            let Some((place, _)) = left.iter().enumerate().min_by(near) else { break };
-            order.push(left.remove(place));
-        }
-        let largest = (self.largest as f32).max(f32::MIN_POSITIVE);
-        let digit = |distance: f32| match distance.is_finite() {
-            true => char::from(b'0' + (9.0 * distance / largest).round().clamp(0.0, 9.0) as u8),
+        // By names, so that nothing depends on the order of the alignment as long as each taxon has its row.
+        let ordered = clusters.ordered(|taxon| &names[taxon]);
+        let means = ordered.means.iter().flatten().copied();
+        let largest = means.filter(|mean| mean.is_finite()).fold(f64::MIN_POSITIVE, f64::max);
+        let digit = |&mean: &f64| match mean.is_finite() {
+            true => char::from(b'0' + (9.0 * mean / largest).round().clamp(0.0, 9.0) as u8),
             false => '9',
         };
-        let row = |&a: &usize| order.iter().map(|&b| digit(distance(a, b))).collect();
+        let sizes: Vec<usize> = ordered.clusters.iter().map(Vec::len).collect();
         Some(DistanceMapReport {
-            taxa: order.iter().map(|&taxon| self.rows[taxon].0.clone()).collect(),
-            rows: order.iter().map(row).collect(),
+            taxa: ordered.clusters.iter().flatten().map(|&taxon| names[taxon].clone()).collect(),
+            row_sizes: if sizes.len() < taxa { sizes } else { Vec::new() },
+            rows: ordered.means.iter().map(|row| row.iter().map(digit).collect()).collect(),
         })
     }
 }
@@ -170,7 +161,7 @@ mod tests {
 
     #[test]
     fn near_taxa_are_together_in_the_map() {
-        let mut tally = Tally::default();
+        let mut tally = Tally::with_map();
         let names = ["a", "b", "c", "d"];
         for (taxon, row) in [&[][..], &[0.9], &[0.1, 0.9], &[f64::NAN, 0.3, 0.9]].iter().enumerate()
         {
@@ -179,7 +170,31 @@ mod tests {
         let map = tally.report(String::new(), 4).map.unwrap();
         assert_eq!(map.taxa, ["a", "c", "b", "d"]);
         assert_eq!(map.rows, ["0199", "1099", "9903", "9930"]);
+        assert!(map.row_sizes.is_empty());
         // Not all taxa are there.
         assert!(tally.report(String::new(), 5).map.is_none());
+    }
+
+    #[test]
+    fn near_taxa_share_rows_where_there_are_many() {
+        let mut tally = Tally::with_map();
+        let names: Vec<String> = (0..1200).map(|taxon| format!("t{taxon}")).collect();
+        for taxon in 0..1200_usize {
+            // Four hundred groups of three, far from each other.
+            let row: Vec<f64> = (0..taxon)
+                .map(|other| if other % 400 == taxon % 400 { 0.1 } else { 2.0 })
+                .collect();
+            tally.add(taxon, &row, |taxon| &names[taxon]);
+        }
+        let map = tally.report(String::new(), 1200).map.unwrap();
+        assert_eq!((map.rows.len(), map.taxa.len()), (500, 1200));
+        assert_eq!(map.row_sizes.iter().sum::<usize>(), 1200);
+        let mut first = 0;
+        for &size in &map.row_sizes {
+            let group = |name: &String| name[1..].parse::<usize>().unwrap() % 400;
+            let names = &map.taxa[first..first + size];
+            assert!(names.iter().all(|name| group(name) == group(&names[0])), "{names:?}");
+            first += size;
+        }
     }
 }

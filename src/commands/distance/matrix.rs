@@ -181,7 +181,7 @@ impl Sequences<'_> {
             format: options.format,
             names: &names,
             order,
-            tally: Tally::default(),
+            tally: Tally::with_map(),
             store,
             waiting: waits.then(|| SquareMatrix::zero(num_taxa)),
             sink,

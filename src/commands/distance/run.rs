@@ -37,7 +37,7 @@ pub(crate) fn distances(plan: &Plan, options: &MatrixPlan, record: &mut RunRecor
         Some(file) => {
             let (taxa, matrix) = read_distances(file)?;
             check_size(&options.trees, taxa.len())?;
-            let mut tally = Tally::default();
+            let mut tally = Tally::with_map();
             for a in 0..taxa.len() {
                 let row: Vec<f64> = (0..a).map(|b| matrix.get(a, b)).collect();
                 tally.add(a, &row, |taxon| taxa.name(taxon));

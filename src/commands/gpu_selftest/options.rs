@@ -1,6 +1,6 @@
 //! The options of `gpu-selftest`.
 
-use super::run::GpuSelftest;
+use super::run::{GpuSelftest, SECTION};
 use crate::commands::{Analysis, Group, Word, guide};
 use crate::plan::{DataOptions, OutputArgs, Reading, RunArgs, Switch, parse_gpus};
 use clap::{ArgMatches, Args, FromArgMatches};
@@ -13,6 +13,7 @@ pub(crate) const WORD: Word = Word {
     about: "compares GPUs with the CPU, and measures both",
     guide: guide!("gpu_selftest"),
     has_own_options: true,
+    sections: &[SECTION.schema()],
     args: GpuSelftestArgs::augment_args,
     read,
     ..Word::BLANK

@@ -4,13 +4,14 @@ use crate::likelihood::GpuRates;
 use crate::output::table;
 
 /// What a self-test of GPUs found.
-#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub(crate) struct SelftestReport {
     /// The GPUs: name and compute capability.
     pub gpus: Vec<String>,
     /// Threads of the processor beside which they were measured.
     pub threads: usize,
     /// What each GPU can do at best.
+    #[schemars(with = "Vec<RatesForSchema>")]
     pub rates: Vec<GpuRates>,
     /// By alignment: what updates of CLVs, scores of regraft positions and sweeps reach of that on the first GPU.
     pub rooflines: Vec<Roofline>,
@@ -22,8 +23,29 @@ pub(crate) struct SelftestReport {
     pub times: Vec<TimeRow>,
 }
 
+/// What a GPU can do at best, as [`GpuRates`] are written: the library knows no schemas.
+#[expect(dead_code, reason = "only its schema is used")]
+#[derive(schemars::JsonSchema)]
+#[schemars(rename = "GpuRates")]
+struct RatesForSchema {
+    /// Seconds in which the driver translated all kernels for the GPU, or found them in its cache.
+    load_seconds: f64,
+    /// Seconds of a launch among many.
+    launch_seconds: f64,
+    /// Seconds until the result of a launch is on the host.
+    answer_seconds: f64,
+    /// Seconds until all that work together in a launch have met, if they can.
+    barrier_seconds: Option<f64>,
+    /// Bytes read and written per second by a copy.
+    copy_bytes_per_second: f64,
+    /// Operations per second in double precision: a fused multiply-add is two.
+    operations_per_second: f64,
+    /// The same in single precision.
+    single_operations_per_second: f64,
+}
+
 /// Numbers that both engines have computed.
-#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub(crate) struct Agreement {
     /// The partitions.
     pub partitions: String,
@@ -34,7 +56,7 @@ pub(crate) struct Agreement {
 }
 
 /// Scores of regraft positions in single precision beside those in double.
-#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub(crate) struct SingleScores {
     /// The partitions.
     pub partitions: String,
@@ -47,7 +69,7 @@ pub(crate) struct SingleScores {
 }
 
 /// What a work reaches.
-#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub(crate) struct Roofline {
     /// The alignment.
     pub data: String,
@@ -62,7 +84,7 @@ pub(crate) struct Roofline {
 }
 
 /// Times of one work on one alignment.
-#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub(crate) struct TimeRow {
     /// The alignment.
     pub data: String,

@@ -16,6 +16,7 @@ use crate::likelihood::{
 };
 use crate::model::Model;
 use crate::observer::Silent;
+use crate::output::Section;
 use crate::parallel::available_cores;
 use crate::parsimony::ParsimonyData;
 use crate::partition::Partition;
@@ -26,6 +27,9 @@ use crate::search::{SearchEffort, SearchOptions, parsimony_start, search};
 use crate::simulate::{sample_partition, yule_tree};
 use crate::tree::{EdgeId, NodeId, Tree};
 use std::time::Instant;
+
+/// Its section of the JSON file.
+pub(super) const SECTION: Section<SelftestReport> = Section::new("gpu_selftest");
 
 /// A partition: model, number of taxa, number of sites.
 type Shape = (&'static str, usize, usize);
@@ -204,7 +208,7 @@ fn gpu_selftest(plan: &Plan, options: &GpuSelftest, record: &mut RunRecord) -> R
     report.rates = rates_of_gpus(&on_gpus, options.quick)?;
     record.progress.result(&report.tables());
     let num_differing = report.num_differing();
-    record.report.set_section("gpu_selftest", &report);
+    record.report.write_section(&SECTION, &report);
     if num_differing == 0 {
         return Ok(());
     }

@@ -49,6 +49,11 @@ impl Wave {
     pub(super) fn part(&self, part_of_climb: f64) -> f64 {
         (self.ends.len() as f64 + part_of_climb) / self.climbs.len() as f64
     }
+
+    /// The number of climbs that are left, if this part of the present one is completed.
+    pub(super) fn left(&self, part_of_climb: f64) -> f64 {
+        self.climbs.len() as f64 * (1.0 - self.part(part_of_climb))
+    }
 }
 
 /// A tree that the search has reached.

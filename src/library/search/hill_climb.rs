@@ -320,7 +320,7 @@ impl<'a> Search<'a> {
     fn completed_part(&self, rounds: &Rounds) -> f64 {
         let part = part_of_rounds(rounds.number, rounds.part_of_round());
         let of_wave = || self.plan.wave.as_ref().map(|wave| wave.part(part));
-        self.part_of_perturbations().or_else(of_wave).unwrap_or(part)
+        self.part_of_perturbations(part).or_else(of_wave).unwrap_or(part)
     }
 
     fn begin_stage(&mut self, observer: &mut dyn Observer) -> Result<()> {

@@ -209,13 +209,14 @@ impl Search<'_> {
         Ok(SearchStage::Improve)
     }
 
-    /// The completed part of the perturbations, if the next ones are all in vain; `None` in other stages.
-    pub(super) fn part_of_perturbations(&self) -> Option<f64> {
+    /// The completed part of the perturbations, if this part of the present climb is completed; `None` in other stages.
+    pub(super) fn part_of_perturbations(&self, part_of_climb: f64) -> Option<f64> {
         let is_perturbed = matches!(self.plan.stage, SearchStage::Perturb | SearchStage::Improve);
         let perturbing = self.plan.perturbing.as_ref().filter(|_| is_perturbed)?;
-        let [limit, most] = self.perturbations();
-        let all = (perturbing.number + limit - perturbing.failures.min(limit)).min(most);
-        Some(perturbing.number.saturating_sub(1) as f64 / all as f64)
+        // All of the wave were counted when it began.
+        let left = self.plan.wave.as_ref().map_or(0.0, |wave| wave.left(part_of_climb));
+        let least = self.perturbations()[0].max(at::PERTURBATIONS_PER_WAVE);
+        Some(part_of_perturbed(perturbing.number as f64 - left, least))
     }
 
     /// Number of unsuccessful perturbations in succession that ends them, and the most in all: before further starting trees
@@ -227,6 +228,13 @@ impl Search<'_> {
         };
         [schedule.perturbed_in_vain, schedule.perturbed]
     }
+}
+
+/// Completed part of the perturbations after so many, if there are at least so many: when these are over, they may end, or one of
+/// them was better, and as many follow.
+fn part_of_perturbed(number: f64, least: usize) -> f64 {
+    const LEFT_BY_THE_LEAST: f64 = 0.4;
+    1.0 - libm::pow(LEFT_BY_THE_LEAST, number / least as f64)
 }
 
 /// The starting tree of this number, which the search makes to explore.
@@ -242,5 +250,18 @@ fn make_start(data: &ParsimonyData, options: &SearchOptions, number: usize) -> T
             tree
         }
         None => parsimony_start(data, options.seed, Purpose::ParsimonyTree, index),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn perturbations_never_go_back_and_are_not_over_before_they_end() {
+        let parts: Vec<f64> = (0..=80).map(|n| part_of_perturbed(f64::from(n) / 4.0, 4)).collect();
+        assert!(parts.is_sorted() && parts[0] == 0.0 && parts[80] < 1.0, "{parts:?}");
+        // The first of four perturbations is not most of all.
+        assert!(parts[4] < 0.25 && (parts[16] - 0.6).abs() < 1e-12, "{parts:?}");
     }
 }

@@ -123,9 +123,18 @@ impl<'e> Group<'e> {
 }
 
 impl Search<'_> {
+    /// The completed part of the phase now, and after each climb of the present wave that is left.
+    fn parts_of_wave(&self) -> Vec<f64> {
+        let Some(wave) = &self.plan.wave else { return Vec::new() };
+        let left = wave.climbs.len() - wave.ends.len();
+        let part = |more: f64| self.part_of_perturbations(more).unwrap_or_else(|| wave.part(more));
+        (0..=left).map(|more| part(more as f64)).collect()
+    }
+
     /// Goes on with the present wave: all climbs that are left side by side, if there are evaluators for that, or the next
     /// one. Returns the next stage.
     pub(super) fn go_on_with_wave(&mut self, observer: &mut dyn Observer) -> Result<SearchStage> {
+        let parts = self.parts_of_wave();
         let Some(wave) = &mut self.plan.wave else { return Ok(self.plan.stage) };
         let (data, options, best) = (self.data, self.options, self.plan.best.as_ref());
         let common = Common { data, options, best };
@@ -138,14 +147,13 @@ impl Search<'_> {
                     common.climb(&left[number], group, is_over).transpose()
                 };
                 let mut groups = Group::divide(&mut self.companions, pool, left.len());
-                let (done, all) = (wave.ends.len(), wave.climbs.len() as f64);
                 let meter = &self.plan.meter;
                 let ends = match pool.rehearsal() {
                     Some(rehearsal) => {
                         rehearsed_side_by_side(rehearsal, &mut groups, left.len(), climb)
                     }
                     None => side_by_side(&mut groups, left.len(), climb, |number| {
-                        observer.advance(meter.at((done + number) as f64 / all));
+                        observer.advance(meter.at(parts[number]));
                         observer.must_stop()
                     }),
                 };

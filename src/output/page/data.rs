@@ -62,20 +62,52 @@ fn missing(overview: &Value) -> Markup {
         Some(n) if n > 1.0 => format!("{} {many}", count(n)),
         _ => format!("one {one}"),
     };
+    let most = |sizes: &str| if overview.numbers(sizes).is_empty() { "" } else { "at most " };
     let row = per(overview.number("map.taxa_per_row"), "taxon", "taxa");
+    let row = format!("{}{row}", most("map.row_sizes"));
     let column = match what {
-        "partitions" => per(overview.number("map.per_column"), "partition", "partitions"),
+        "partitions" => {
+            let column = per(overview.number("map.per_column"), "partition", "partitions");
+            format!("{}{column}", most("map.column_sizes"))
+        }
         _ => per(overview.number("map.per_column"), "column", "columns"),
     };
     let label = format!(
         "Map of the data: a row for {row}, a column for {column} of the alignment; dark where there are data, light where they \
          are missing. The table of taxa with least data says the same in numbers."
     );
+    // Maps of before had no names, and taxa with much data above.
+    let is_clustered = !overview.texts("map.taxa").is_empty();
     html! {
         h3 { "Where data are missing" }
         canvas.map data-map="missing" role="img" aria-label=(label) {}
-        p.soft { "Each row is " (row) ", each column " (column) " of the alignment. Dark: data; light: missing. Taxa with much data are above." }
+        p.soft {
+            "Each row is " (row) ", each column " (column) " of the alignment. Dark: data; light: missing. "
+            @if is_clustered {
+                "Taxa with data at the same places are together (in the order of a tree of average linkage)"
+                @if what == "partitions" { ", and so are partitions" }
+                "."
+            } @else { "Taxa with much data are above." }
+        }
+        (in_order("Taxa from the first row to the last", overview, ["map.taxa", "map.row_sizes"]))
+        (in_order("Partitions from the left to the right", overview, ["map.partitions", "map.column_sizes"]))
     }
+}
+
+/// What the rows or columns of a map are: names, and how many of them each has, if some have several. Those that share one are in
+/// brackets.
+pub(super) fn in_order(title: &str, of: &Value, [names, sizes]: [&str; 2]) -> Markup {
+    let (names, sizes) = (of.texts(names), of.numbers(sizes));
+    let mut rest = &names[..];
+    let mut rows = Vec::new();
+    while !rest.is_empty() {
+        let size = sizes.get(rows.len()).map_or(1, |size| *size as usize);
+        let (row, after) = rest.split_at(size.clamp(1, rest.len()));
+        rows.push(if row.len() > 1 { format!("[{}]", row.join(", ")) } else { row[0].to_string() });
+        rest = after;
+    }
+    let text = rows.join(", ");
+    html! { @if !names.is_empty() { details { summary { (title) } p { (text) } } } }
 }
 
 /// A number for each site, along the alignment.

@@ -1,5 +1,6 @@
 //! The section of distances: between sequences, and between trees.
 
+use super::data::in_order;
 use super::numbers::{count, facts, short};
 use super::record::Field;
 use super::section::Section;
@@ -18,8 +19,15 @@ pub(super) fn section(result: &Value) -> Option<Section> {
         @if !found.texts("map.rows").is_empty() {
             h3 { "Distances between all taxa" }
             canvas.map data-map="distances" role="img" aria-label="Map of the distances between all taxa, from light for the least to dark for the largest; the file of distances has the numbers." {}
-            p.soft { "Rows and columns are taxa, those that are near to each other together. Light: near; dark: far, or not known." }
-            details { summary { "Taxa in the order of the rows" } p { (found.texts("map.taxa").join(", ")) } }
+            p.soft {
+                "Rows and columns are taxa, in the order of the leaves of a tree of average linkage (UPGMA), so that those which are near "
+                "to each other are together. "
+                @if !found.numbers("map.row_sizes").is_empty() {
+                    "Of the " (count(found.texts("map.taxa").len() as f64)) " taxa, the nearest share a row with the means of their distances. "
+                }
+                "Light: near; dark: far, or not known."
+            }
+            (in_order("Taxa from the first row to the last", found, ["map.taxa", "map.row_sizes"]))
         }
     };
     Some(Section { id: "distances", title: "Distances", body })

@@ -143,7 +143,7 @@ pub(super) fn section(trees: &[ShownTree]) -> Option<Section> {
         p.state id="tree-selected" role="status" aria-live="polite" {}
         div.paper id="tree-paper" {}
         p.soft.how {
-            "Click on a branch to select it, twice to collapse its clade; drag to move; the wheel zooms once the tree was clicked, with Shift in width. Weak branches are dashed. Downloads show the tree as it is here: with its root, order and collapsed clades (Newick has these in full)."
+            "Click on a branch to select it, twice to collapse its clade; drag to move; the wheel zooms once the tree was clicked, with Shift in width, and two fingers do on a touch screen. Weak branches are dashed. Downloads show the tree as it is here: with its root, order and collapsed clades (Newick has these in full)."
         }
         noscript { p { "The drawing needs JavaScript; this is the tree in Newick format:" } pre { (first.newick) } }
     };
