@@ -16,7 +16,7 @@ use crate::panics::caught;
 use crate::parallel::used_memory;
 use crate::plan::{Facts, Plan};
 use crate::runtime::{
-    Dealt, Key, Kind, RunRecord, Task, allowed_threads, deal, format_bytes, identify_many,
+    Checkpoint, Dealt, Kind, RunRecord, Task, allowed_threads, deal, format_bytes, identify_many,
 };
 use crate::steps::concordance::CONCORDANCE;
 use crate::steps::replicates::BOOTSTRAPS;
@@ -202,14 +202,12 @@ fn describe(survey: &Survey, memory: Option<u64>) -> Vec<(&'static str, String)>
     rows
 }
 
-/// The key of a gene in the checkpoint.
-fn key(number: usize) -> Key {
-    Key { stage: 0, job: number as u32 }
-}
+/// The searches are the run's only stage.
+const STAGE: u32 = 0;
 
 /// True if the gene was searched before the run was interrupted.
 fn is_finished(record: &RunRecord, number: usize) -> bool {
-    record.checkpoint.as_ref().is_some_and(|file| file.has(Kind::Finished, key(number)))
+    record.checkpoint.as_ref().is_some_and(|file| file.has(Kind::Finished, file.key(STAGE, number)))
 }
 
 /// What became of a gene.
@@ -218,7 +216,7 @@ fn record_of(survey: &Survey, record: &RunRecord, number: usize) -> Result<GeneR
         return Ok(settled.clone());
     }
     let found = match &record.checkpoint {
-        Some(file) => file.find(Kind::Finished, key(number))?,
+        Some(file) => file.find(Kind::Finished, file.key(STAGE, number))?,
         None => None,
     };
     found.ok_or_else(|| {
@@ -262,23 +260,25 @@ impl Searches<'_> {
             share: 0.0,
         };
         record.progress.count(tally);
+        let RunRecord { checkpoint, progress, .. } = record;
         let search = |dealt: Dealt| {
-            let start = Instant::now();
-            (self.search(open[dealt.task], dealt), start.elapsed().as_secs_f64())
+            let (start, number) = (Instant::now(), open[dealt.task]);
+            let checkpoint = checkpoint.as_ref().map(|file| file.of_job(number as u32));
+            (self.search(number, dealt, checkpoint), start.elapsed().as_secs_f64())
         };
         let stop = self.plan.run.stop;
         deal(&tasks, threads, memory, stop, search, |dealt, (found, seconds)| {
             let (number, found) = (open[dealt.task], found?);
-            if let Some(file) = &record.checkpoint {
-                file.write(Kind::Finished, key(number), &found, false);
+            if let Some(file) = checkpoint.as_ref() {
+                file.write(Kind::Finished, file.key(STAGE, number), &found, false);
             }
             tally.done += 1;
             tally.with_remarks += usize::from(!found.all_remarks().is_empty());
             tally.share += tasks[dealt.task].work / whole.max(f64::MIN_POSITIVE);
-            record.progress.count(tally);
+            progress.count(tally);
             let (name, threads) = (&self.genes.all()[number].name, dealt.threads);
             let line = format!("gene '{name}': {seconds:.2} s, threads: {threads}");
-            record.progress.detail_about_run(&line);
+            progress.detail_about_run(&line);
             Ok(())
         })
     }
@@ -287,8 +287,13 @@ impl Searches<'_> {
     ///
     /// # Errors
     /// The run is to end.
-    fn search(&self, number: usize, dealt: Dealt) -> Result<GeneRecord> {
-        match caught(|| self.search.search(self.genes, number, self.plan, dealt)) {
+    fn search(
+        &self,
+        number: usize,
+        dealt: Dealt,
+        checkpoint: Option<Checkpoint>,
+    ) -> Result<GeneRecord> {
+        match caught(|| self.search.search(self.genes, number, self.plan, dealt, checkpoint)) {
             Err(Error::Interrupted { signal, resume }) => {
                 Err(Error::Interrupted { signal, resume })
             }
