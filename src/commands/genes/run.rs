@@ -12,7 +12,7 @@ use crate::dataset::{GeneSource, Genes};
 use crate::error::{Error, Result};
 use crate::observer::{Event, Observer};
 use crate::output::{Tally, pairs};
-use crate::panics::caught;
+use crate::panics::{caught, forget};
 use crate::parallel::used_memory;
 use crate::plan::{Facts, Plan};
 use crate::runtime::{
@@ -298,10 +298,67 @@ impl Searches<'_> {
                 Err(Error::Interrupted { signal, resume })
             }
             Err(error) => {
+                // If another gene panics, too, that has reasons of its own.
+                forget();
                 let data = self.survey.0[number].data.clone();
                 Ok(GeneRecord::failed(data, &error.to_string()))
             }
             found => found,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::cli::parse;
+    use crate::error::Error;
+    use crate::likelihood::failing::{CALLS, PANICS, TURN};
+    use crate::run::execute;
+    use std::path::Path;
+    use std::sync::atomic::Ordering;
+
+    /// Genes that the message names.
+    const NAMED: usize = 5;
+
+    /// The trees of a run, and how it ended.
+    fn run(options: &str, folder: &Path) -> (Vec<String>, Result<(), Error>) {
+        let prefix = folder.join("x");
+        let data = "-s datasets/gappy.phy -q partitions/gappy.part -m JC --fast -T 2 --quiet";
+        let line = format!("mlsearch genes {data} --redo --prefix {} {options}", prefix.display());
+        let words: Vec<String> = line.split_whitespace().map(String::from).collect();
+        let Ok(analysis) = parse(&words) else { panic!("{line}") };
+        let ended = execute(&analysis);
+        let trees = std::fs::read_to_string(folder.join("x.mlsearch.geneTrees")).unwrap();
+        (trees.lines().map(String::from).collect(), ended)
+    }
+
+    #[test]
+    fn a_gene_that_fails_or_panics_is_listed_and_all_others_are_done() {
+        let _turn = TURN.lock();
+        let folder = tempfile::tempdir().unwrap();
+        let (all, ended) = run("", folder.path());
+        assert!(ended.is_ok() && all.len() == 8);
+        for panics in [false, true] {
+            PANICS.store(panics, Ordering::Relaxed);
+            let mut seen = Vec::new();
+            for calls in [0, 200, 400, 800, 1600] {
+                CALLS.store(calls, Ordering::Relaxed);
+                let (trees, ended) = run("--backend failing", folder.path());
+                let lost = all.len() - trees.len();
+                let mut known = all.iter();
+                assert!(trees.iter().all(|tree| known.any(|one| one == tree)), "in their order");
+                if lost > 0 {
+                    let error = ended.unwrap_err();
+                    assert_eq!(error.exit_code(), 1);
+                    let said = error.to_string();
+                    assert!(said.contains(&format!("{lost} of 8 genes")), "{said}");
+                    let reason = if panics { "the failing engine panics" } else { "pulled out" };
+                    assert_eq!(said.matches(reason).count(), lost.min(NAMED), "{said}");
+                }
+                seen.push(lost);
+            }
+            assert!(seen[0] == 8 && seen.iter().any(|lost| (1..8).contains(lost)), "{seen:?}");
+        }
+        PANICS.store(false, Ordering::Relaxed);
     }
 }
