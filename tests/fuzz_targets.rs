@@ -357,7 +357,7 @@ fn journal(bytes: &[u8]) -> Verdict {
     };
     let Ok(mut journal) = open()? else { return Ok(()) };
     let contents = |journal: &mut Journal| journal.payloads().map_err(|error| error.to_string());
-    let (key, new) = (Key { stage: u32::MAX, job: 0 }, b"new".to_vec());
+    let (key, new) = (Key { part: u32::MAX, stage: u32::MAX, job: 0 }, b"new".to_vec());
     let mut expected = contents(&mut journal)?;
     expected.retain(|record| record.0 != Kind::Remark || record.1 != key);
     expected.push((Kind::Remark, key, new.clone()));
@@ -372,7 +372,7 @@ fn journal(bytes: &[u8]) -> Verdict {
 
 /// The same records with the check sums that they should have, and no length beyond the end.
 pub fn with_check_sums(bytes: &[u8]) -> Vec<u8> {
-    const HEAD: usize = 21;
+    const HEAD: usize = 25;
     let mut bytes = bytes.to_vec();
     let mut at = bytes.iter().position(|&byte| byte == b'\n').map_or(bytes.len(), |at| at + 1);
     while bytes.len() - at >= HEAD {
@@ -380,9 +380,9 @@ pub fn with_check_sums(bytes: &[u8]) -> Vec<u8> {
         let length = u32::from_le_bytes([head[0], head[1], head[2], head[3]]);
         let length = length.min(rest.len() as u32);
         head[..4].copy_from_slice(&length.to_le_bytes());
-        head[13..17].copy_from_slice(&crc32fast::hash(&rest[..length as usize]).to_le_bytes());
-        let own = crc32fast::hash(&head[..17]).to_le_bytes();
-        head[17..].copy_from_slice(&own);
+        head[17..21].copy_from_slice(&crc32fast::hash(&rest[..length as usize]).to_le_bytes());
+        let own = crc32fast::hash(&head[..21]).to_le_bytes();
+        head[21..].copy_from_slice(&own);
         at += HEAD + length as usize;
     }
     bytes

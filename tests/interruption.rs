@@ -5,6 +5,7 @@ use crate::fuzz_targets::with_check_sums;
 use crate::mutator::Mutator;
 use crate::util::{Ran, Scratch, has_avx2, repository, results};
 use mlsearch::rng::{Purpose, Rng, stream};
+use mlsearch::runtime::checkpoint::{Journal, Kind};
 use rand::RngExt;
 use std::collections::BTreeMap;
 use std::os::unix::process::ExitStatusExt;
@@ -191,6 +192,32 @@ fn killed_replicates_of_unknown_number_end_the_same() {
 #[test]
 fn killed_trees_of_genes_end_the_same() {
     survives(&format!("genes {} -m GTR+G --fast --bs-trees 2 --alrt 20", data("gappy")), 11);
+}
+
+#[test]
+fn a_gene_goes_on_from_inside_its_search() {
+    let scratch = Scratch::new();
+    let command = format!("genes {} -m HKY+G --fast -T 1", data("gappy"));
+    scratch.succeed(&format!("{command} -n ref"));
+    // Which parts have states. An entry that is being written is incomplete.
+    let parts = || {
+        let journal = Journal::open(&scratch.path().join("x.mlsearch.checkpoint"));
+        let Ok(Some(mut journal)) = journal else { return Vec::new() };
+        let payloads = journal.payloads().expect("our own").into_iter();
+        let states = payloads.filter(|(kind, ..)| *kind == Kind::State);
+        states.map(|(_, key, _)| key.part).collect::<Vec<_>>()
+    };
+    // A gene may be finished before the run is killed; then it is another's turn.
+    while !matches!(parts()[..], [part] if part > 0) {
+        let mut child = begin(&scratch, &format!("{command} -n x"), 0.0);
+        while parts().is_empty() {
+            assert!(child.try_wait().expect("our own").is_none(), "it is over");
+        }
+        child.kill().expect("our own");
+        child.wait().expect("our own");
+    }
+    scratch.succeed(&format!("{command} -n x --simd scalar"));
+    assert_same(&results(&scratch, "ref"), &scratch, "x", "resumed");
 }
 
 #[test]

@@ -35,7 +35,7 @@ pub fn execute_watched(mut analysis: Analysis, stop: Stop, watched: &Watched) ->
 /// # Errors
 /// Those of rank 0, too, or of this rank alone.
 pub(super) fn execute_along(analysis: &Analysis) -> Result<()> {
-    let mut record = RunRecord::in_memory(&analysis.plan)?;
+    let mut record = RunRecord::in_memory(&analysis.plan, None)?;
     caught(|| analysis.carry_out(&mut record))
 }
 

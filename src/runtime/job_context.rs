@@ -154,7 +154,9 @@ impl<'a> JobContext<'a> {
 
     /// The result of the job is known.
     pub(super) fn save_result<T: Serialize>(&self, result: &T) {
-        if let Some(JobCheckpoint { keeper: Keeper::File(file), key, .. }) = &self.checkpoint {
+        if let Some(JobCheckpoint { keeper: Keeper::File(file), key, .. }) = &self.checkpoint
+            && file.keeps_results()
+        {
             file.write(Kind::Finished, *key, &(&self.events, result), false);
         }
     }

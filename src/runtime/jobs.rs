@@ -3,8 +3,8 @@
 //! Replicates and starting trees are independent, so one thread for each is faster than many threads
 //! inside one likelihood.
 
+use super::checkpoint::Kind;
 use super::checkpoint::file::Checkpoint;
-use super::checkpoint::{Key, Kind};
 use super::interrupt::interrupted;
 use super::job_context::JobContext;
 use super::jobs_progress::{JobCounts, JobsProgress};
@@ -90,8 +90,8 @@ impl<T: Send + Serialize + DeserializeOwned> Jobs<'_, T> {
         };
         let deal = |ranks: Ranks| {
             let is_finished = |job: usize| {
-                let key = |stage| Key { stage, job: job as u32 };
-                checkpoint.is_some_and(|(file, stage)| file.has(Kind::Finished, key(stage)))
+                let has = |file: &Checkpoint, stage| file.has(Kind::Finished, file.key(stage, job));
+                checkpoint.is_some_and(|(file, stage)| has(file, stage))
             };
             let take_open = || {
                 loop {
@@ -190,7 +190,7 @@ impl<T: Send + Serialize + DeserializeOwned> Jobs<'_, T> {
         let result: T = outcome.result()?;
         if let Outcome::Finished(events, _) = outcome {
             if let Some((file, stage)) = checkpoint {
-                let key = Key { stage, job: number as u32 };
+                let key = file.key(stage, number);
                 file.write(Kind::Finished, key, &(&events, &result), false);
             }
             (self.on_result)(number, &result);
@@ -207,8 +207,7 @@ impl<T: Send + Serialize + DeserializeOwned> Jobs<'_, T> {
         checkpoint: Option<(&'p Checkpoint, u32)>,
         work: &(impl Fn(&mut JobContext) -> Result<T> + Sync),
     ) -> Result<T> {
-        let key = |stage| Key { stage, job: number as u32 };
-        let checkpoint = checkpoint.map(|(file, stage)| (file, key(stage)));
+        let checkpoint = checkpoint.map(|(file, stage)| (file, file.key(stage, number)));
         let resources = self.shares.resources_of(number);
         let mut job = JobContext::begin(number, resources, progress, checkpoint);
         let result = match job.load() {
@@ -248,7 +247,7 @@ mod tests {
     use crate::mpi::as_threads;
     use crate::observer::{Advance, Event};
     use crate::output::Progress;
-    use crate::runtime::checkpoint::Identity;
+    use crate::runtime::checkpoint::{Identity, Key};
     use crate::runtime::resources::Resources;
     use crate::stop::Stop;
     use std::path::Path;
@@ -339,7 +338,7 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let file = checkpoint(folder.path(), false);
             // One is finished, and one goes on from its seventh step.
-            let key = |job| Key { stage: 0, job };
+            let key = |job| file.key(0, job);
             file.write(Kind::Finished, key(2), &(vec![note(2)], 10_u32), true);
             let state = (vec![note(5)], postcard::to_stdvec(&7_u32).unwrap());
             file.write(Kind::State, key(5), &state, true);

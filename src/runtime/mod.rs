@@ -19,8 +19,9 @@ mod shared_jobs;
 mod threads;
 
 pub(crate) use calibration::{Calibration, GAPS, first_tree};
+pub(crate) use checkpoint::Kind;
+pub(crate) use checkpoint::file::Checkpoint;
 pub(crate) use checkpoint::fingerprint::{hash_of_data, identify_many};
-pub(crate) use checkpoint::{Key, Kind};
 pub(crate) use cost::{Cost, format_bytes, format_seconds, sweeps_of_search};
 pub(crate) use deal::{Dealt, Task, deal};
 pub(crate) use job_context::JobContext;

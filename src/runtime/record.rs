@@ -71,16 +71,17 @@ impl RunRecord {
         })
     }
 
-    /// The record of one of many computations of a run: it shows nothing, and keeps its results in memory.
+    /// The record of one of many computations of a run: it shows nothing, and keeps its results in memory. `checkpoint` is its part of
+    /// that of the run.
     ///
     /// # Errors
     /// None.
-    pub(crate) fn in_memory(plan: &Plan) -> Result<Self> {
+    pub(crate) fn in_memory(plan: &Plan, checkpoint: Option<Checkpoint>) -> Result<Self> {
         let [shown, results] = [std::io::sink(), std::io::sink()].map(Box::new);
         Ok(RunRecord {
             progress: Progress::new(shown, results, false, true),
             report: Report::new(&plan.command_line, plan.seed),
-            checkpoint: None,
+            checkpoint,
             files: OutputFiles::reserve(Request::default())?,
             kept: Some(Vec::new()),
             written: Vec::new(),
@@ -98,7 +99,7 @@ impl RunRecord {
     }
 
     /// Opens the checkpoint of a run of this identity, which resumes an unfinished one if it is the same. One that keeps its results
-    /// in memory has none.
+    /// in memory has none of its own.
     ///
     /// # Errors
     /// The checkpoint of another run, or a damaged one; results that are not its own.

@@ -1,8 +1,8 @@
 //! Jobs that are dealt to several ranks: each asks rank 0 for the next one whenever a thread of it is free, so that nobody waits for a slow
 //! job of another. Rank 0 computes, too, and answers from a thread of its own.
 
+use super::checkpoint::Kind;
 use super::checkpoint::file::Checkpoint;
-use super::checkpoint::{Key, Kind};
 use super::interrupt::interrupted;
 use crate::error::{Error, Result};
 use crate::mpi::Ranks;
@@ -99,7 +99,6 @@ pub(super) fn deal_to_ranks(
     is_over: impl Fn() -> bool,
 ) {
     let stage = ranks.next_number();
-    let key = |stage, job| Key { stage, job };
     let mut asking = ranks.size() - 1;
     while asking > 0 && !is_over() {
         let reply = |_, question| match question {
@@ -107,13 +106,13 @@ pub(super) fn deal_to_ranks(
                 assert_eq!(of_stage, stage, "all ranks do the same");
                 let Some(job) = take() else { return Reply::NoneLeft };
                 let state = checkpoint.and_then(|(file, stage)| {
-                    file.find::<State>(Kind::State, key(stage, job as u32)).ok().flatten()
+                    file.find::<State>(Kind::State, file.key(stage, job)).ok().flatten()
                 });
                 Reply::Job(job as u32, state)
             }
             Question::State(job, state) => {
                 if let Some((file, stage)) = checkpoint {
-                    file.write(Kind::State, key(stage, job), &state, true);
+                    file.write(Kind::State, file.key(stage, job as usize), &state, true);
                 }
                 Reply::GoOn
             }

@@ -303,7 +303,7 @@ fn save(
 mod tests {
     use crate::cli::parse;
     use crate::error::Error;
-    use crate::likelihood::failing::CALLS;
+    use crate::likelihood::failing::{CALLS, TURN};
     use crate::run::execute;
     use std::path::Path;
     use std::sync::atomic::Ordering;
@@ -328,6 +328,7 @@ mod tests {
     /// Such a run ends in the middle of a search, of the fit of a model, of a replicate.
     #[test]
     fn a_lost_engine_ends_the_run_with_the_command_that_resumes_it_on_the_processor() {
+        let _turn = TURN.lock();
         let folder = tempfile::tempdir().unwrap();
         let partitions = "-s datasets/gappy.phy -q partitions/gappy.part -m GTR+G -T 1 --fast";
         let one = "-s datasets/primates.phy";

@@ -12,11 +12,11 @@ use crate::dataset::{GeneSource, Genes};
 use crate::error::{Error, Result};
 use crate::observer::{Event, Observer};
 use crate::output::{Tally, pairs};
-use crate::panics::caught;
+use crate::panics::{caught, forget};
 use crate::parallel::used_memory;
 use crate::plan::{Facts, Plan};
 use crate::runtime::{
-    Dealt, Key, Kind, RunRecord, Task, allowed_threads, deal, format_bytes, identify_many,
+    Checkpoint, Dealt, Kind, RunRecord, Task, allowed_threads, deal, format_bytes, identify_many,
 };
 use crate::steps::concordance::CONCORDANCE;
 use crate::steps::replicates::BOOTSTRAPS;
@@ -202,14 +202,12 @@ fn describe(survey: &Survey, memory: Option<u64>) -> Vec<(&'static str, String)>
     rows
 }
 
-/// The key of a gene in the checkpoint.
-fn key(number: usize) -> Key {
-    Key { stage: 0, job: number as u32 }
-}
+/// The searches are the run's only stage.
+const STAGE: u32 = 0;
 
 /// True if the gene was searched before the run was interrupted.
 fn is_finished(record: &RunRecord, number: usize) -> bool {
-    record.checkpoint.as_ref().is_some_and(|file| file.has(Kind::Finished, key(number)))
+    record.checkpoint.as_ref().is_some_and(|file| file.has(Kind::Finished, file.key(STAGE, number)))
 }
 
 /// What became of a gene.
@@ -218,7 +216,7 @@ fn record_of(survey: &Survey, record: &RunRecord, number: usize) -> Result<GeneR
         return Ok(settled.clone());
     }
     let found = match &record.checkpoint {
-        Some(file) => file.find(Kind::Finished, key(number))?,
+        Some(file) => file.find(Kind::Finished, file.key(STAGE, number))?,
         None => None,
     };
     found.ok_or_else(|| {
@@ -262,23 +260,25 @@ impl Searches<'_> {
             share: 0.0,
         };
         record.progress.count(tally);
+        let RunRecord { checkpoint, progress, .. } = record;
         let search = |dealt: Dealt| {
-            let start = Instant::now();
-            (self.search(open[dealt.task], dealt), start.elapsed().as_secs_f64())
+            let (start, number) = (Instant::now(), open[dealt.task]);
+            let checkpoint = checkpoint.as_ref().map(|file| file.of_job(number as u32));
+            (self.search(number, dealt, checkpoint), start.elapsed().as_secs_f64())
         };
         let stop = self.plan.run.stop;
         deal(&tasks, threads, memory, stop, search, |dealt, (found, seconds)| {
             let (number, found) = (open[dealt.task], found?);
-            if let Some(file) = &record.checkpoint {
-                file.write(Kind::Finished, key(number), &found, false);
+            if let Some(file) = checkpoint.as_ref() {
+                file.write(Kind::Finished, file.key(STAGE, number), &found, false);
             }
             tally.done += 1;
             tally.with_remarks += usize::from(!found.all_remarks().is_empty());
             tally.share += tasks[dealt.task].work / whole.max(f64::MIN_POSITIVE);
-            record.progress.count(tally);
+            progress.count(tally);
             let (name, threads) = (&self.genes.all()[number].name, dealt.threads);
             let line = format!("gene '{name}': {seconds:.2} s, threads: {threads}");
-            record.progress.detail_about_run(&line);
+            progress.detail_about_run(&line);
             Ok(())
         })
     }
@@ -287,16 +287,78 @@ impl Searches<'_> {
     ///
     /// # Errors
     /// The run is to end.
-    fn search(&self, number: usize, dealt: Dealt) -> Result<GeneRecord> {
-        match caught(|| self.search.search(self.genes, number, self.plan, dealt)) {
+    fn search(
+        &self,
+        number: usize,
+        dealt: Dealt,
+        checkpoint: Option<Checkpoint>,
+    ) -> Result<GeneRecord> {
+        match caught(|| self.search.search(self.genes, number, self.plan, dealt, checkpoint)) {
             Err(Error::Interrupted { signal, resume }) => {
                 Err(Error::Interrupted { signal, resume })
             }
             Err(error) => {
+                // If another gene panics, too, that has reasons of its own.
+                forget();
                 let data = self.survey.0[number].data.clone();
                 Ok(GeneRecord::failed(data, &error.to_string()))
             }
             found => found,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::cli::parse;
+    use crate::error::Error;
+    use crate::likelihood::failing::{CALLS, PANICS, TURN};
+    use crate::run::execute;
+    use std::path::Path;
+    use std::sync::atomic::Ordering;
+
+    /// Genes that the message names.
+    const NAMED: usize = 5;
+
+    /// The trees of a run, and how it ended.
+    fn run(options: &str, folder: &Path) -> (Vec<String>, Result<(), Error>) {
+        let prefix = folder.join("x");
+        let data = "-s datasets/gappy.phy -q partitions/gappy.part -m JC --fast -T 2 --quiet";
+        let line = format!("mlsearch genes {data} --redo --prefix {} {options}", prefix.display());
+        let words: Vec<String> = line.split_whitespace().map(String::from).collect();
+        let Ok(analysis) = parse(&words) else { panic!("{line}") };
+        let ended = execute(&analysis);
+        let trees = std::fs::read_to_string(folder.join("x.mlsearch.geneTrees")).unwrap();
+        (trees.lines().map(String::from).collect(), ended)
+    }
+
+    #[test]
+    fn a_gene_that_fails_or_panics_is_listed_and_all_others_are_done() {
+        let _turn = TURN.lock();
+        let folder = tempfile::tempdir().unwrap();
+        let (all, ended) = run("", folder.path());
+        assert!(ended.is_ok() && all.len() == 8);
+        for panics in [false, true] {
+            PANICS.store(panics, Ordering::Relaxed);
+            let mut seen = Vec::new();
+            for calls in [0, 200, 400, 800, 1600] {
+                CALLS.store(calls, Ordering::Relaxed);
+                let (trees, ended) = run("--backend failing", folder.path());
+                let lost = all.len() - trees.len();
+                let mut known = all.iter();
+                assert!(trees.iter().all(|tree| known.any(|one| one == tree)), "in their order");
+                if lost > 0 {
+                    let error = ended.unwrap_err();
+                    assert_eq!(error.exit_code(), 1);
+                    let said = error.to_string();
+                    assert!(said.contains(&format!("{lost} of 8 genes")), "{said}");
+                    let reason = if panics { "the failing engine panics" } else { "pulled out" };
+                    assert_eq!(said.matches(reason).count(), lost.min(NAMED), "{said}");
+                }
+                seen.push(lost);
+            }
+            assert!(seen[0] == 8 && seen.iter().any(|lost| (1..8).contains(lost)), "{seen:?}");
+        }
+        PANICS.store(false, Ordering::Relaxed);
     }
 }

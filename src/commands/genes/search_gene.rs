@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::likelihood::NO_LENGTH;
 use crate::model::Heterogeneity;
 use crate::plan::{Facts, LEAST_TAXA_OF_REPLICATES, MemoryPlan, Plan, Threads};
-use crate::runtime::{Dealt, RunRecord, Session};
+use crate::runtime::{Checkpoint, Dealt, RunRecord, Session};
 use crate::steps::replicates::BOOTSTRAPS;
 use crate::steps::select::select_models;
 use crate::steps::support::draw_collapsed;
@@ -35,7 +35,8 @@ impl GeneSearch {
         Facts { resumes: false, ..facts }
     }
 
-    /// Reads a gene, and searches its tree as a run with it alone would.
+    /// Reads a gene, and searches its tree as a run with it alone would; if it was interrupted, from where its part of the checkpoint
+    /// has it.
     ///
     /// # Errors
     /// Refused input, and what fails.
@@ -45,6 +46,7 @@ impl GeneSearch {
         number: usize,
         plan: &Plan,
         dealt: Dealt,
+        checkpoint: Option<Checkpoint>,
     ) -> Result<GeneRecord> {
         let facts = |num_taxa| self.facts(plan, num_taxa);
         let (mut plan, loaded) = match genes.open(number, plan, facts)? {
@@ -62,7 +64,7 @@ impl GeneSearch {
             return Ok(nothing(data, reason));
         }
         let num_taxa = loaded.taxa.len();
-        let mut record = RunRecord::in_memory(&plan)?;
+        let mut record = RunRecord::in_memory(&plan, checkpoint)?;
         let mut session = select_models(Session::of_data(&plan, &mut record, loaded)?)?;
         let found = search_whole(&mut session, self.has_replicates(num_taxa))?;
         let newick = self.draw(&found, &session.setup.loaded);

@@ -1,12 +1,13 @@
-//! An engine for tests of failure: it delegates to the CPU engine and fails after a given number of calls, or panics if the
-//! environment has `MLSEARCH_TEST_PANIC`.
+//! An engine for tests of failure: it delegates to the CPU engine and fails after a given number of calls, or panics if it is told to
+//! or the environment has `MLSEARCH_TEST_PANIC`.
 
 use super::engine::{
     Capabilities, EdgeJob, Engine, EngineError, EngineOptions, Entry, InsertionProgram,
     PartitionData, PointJob, Result, SweepProgram, TraversalDescriptor, TrialProgram,
 };
 use crate::model::Model;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// The engine's name.
 const NAME: &str = "failing";
@@ -17,6 +18,12 @@ pub(super) const ENTRY: Entry =
 
 /// Number of successful calls of the next engine that is made.
 pub static CALLS: AtomicUsize = AtomicUsize::new(0);
+
+/// After these it panics.
+pub static PANICS: AtomicBool = AtomicBool::new(false);
+
+/// Held by a test as long as it needs both as they are.
+pub static TURN: Mutex<()> = Mutex::new(());
 
 fn make(data: &[PartitionData], options: &EngineOptions) -> Result<Box<dyn Engine>> {
     let engine = (super::cpu::ENTRY.make)(data, options)?;
@@ -31,7 +38,9 @@ struct Failing {
 impl Failing {
     fn engine(&mut self) -> Result<&mut dyn Engine> {
         let Some(left) = self.calls_left.checked_sub(1) else {
-            assert!(std::env::var_os("MLSEARCH_TEST_PANIC").is_none(), "the failing engine panics");
+            let panics = PANICS.load(Ordering::Relaxed);
+            let panics = panics || std::env::var_os("MLSEARCH_TEST_PANIC").is_some();
+            assert!(!panics, "the failing engine panics");
             return Err(EngineError::Lost {
                 engine: NAME,
                 reason: "it was pulled out".to_string(),

@@ -14,9 +14,12 @@ pub enum Kind {
     Remark = 4,
 }
 
-/// Which job of which stage of the run an entry belongs to, both numbered from 0.
+/// Which job of which stage an entry belongs to, both numbered from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Key {
+    /// 0 for the run's own jobs, and n + 1 for those of which job n of its first stage consists. When that is finished, these are out
+    /// of date.
+    pub part: u32,
     /// Stages that do independent jobs, in the order of the run.
     pub stage: u32,
     /// The job.
@@ -35,7 +38,7 @@ pub(crate) struct Head {
 }
 
 /// Bytes of a head.
-pub(crate) const HEAD: usize = 21;
+pub(crate) const HEAD: usize = 25;
 
 impl Head {
     /// Of a payload, of at most `u32::MAX` bytes.
@@ -48,11 +51,12 @@ impl Head {
         let mut bytes = [0; HEAD];
         bytes[..4].copy_from_slice(&self.len.to_le_bytes());
         bytes[4] = self.kind as u8;
-        bytes[5..9].copy_from_slice(&self.key.stage.to_le_bytes());
-        bytes[9..13].copy_from_slice(&self.key.job.to_le_bytes());
-        bytes[13..17].copy_from_slice(&self.crc.to_le_bytes());
-        let own = crc32fast::hash(&bytes[..17]);
-        bytes[17..].copy_from_slice(&own.to_le_bytes());
+        let Key { part, stage, job } = self.key;
+        for (number, bytes) in [part, stage, job, self.crc].iter().zip(bytes[5..].chunks_mut(4)) {
+            bytes.copy_from_slice(&number.to_le_bytes());
+        }
+        let own = crc32fast::hash(&bytes[..HEAD - 4]);
+        bytes[HEAD - 4..].copy_from_slice(&own.to_le_bytes());
         bytes
     }
 
@@ -61,12 +65,12 @@ impl Head {
         let number = |at: usize| {
             u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
         };
-        if crc32fast::hash(&bytes[..17]) != number(17) {
+        if crc32fast::hash(&bytes[..HEAD - 4]) != number(HEAD - 4) {
             return None;
         }
         let kinds = [Kind::Identity, Kind::Finished, Kind::State, Kind::Remark];
         let kind = kinds.into_iter().find(|kind| *kind as u8 == bytes[4])?;
-        let key = Key { stage: number(5), job: number(9) };
-        Some(Head { kind, key, len: number(0), crc: number(13) })
+        let key = Key { part: number(5), stage: number(9), job: number(13) };
+        Some(Head { kind, key, len: number(0), crc: number(17) })
     }
 }

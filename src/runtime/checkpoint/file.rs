@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 /// Time between two states of a job.
@@ -27,23 +27,33 @@ const MAX_SHARE: f64 = 0.005;
 const BEGUN: u32 = 0;
 const REPLACES: u32 = 1;
 
-/// The checkpoint of a run in progress.
+/// The checkpoint of a run in progress, or of one of the jobs of its first stage, which consists of jobs of its own.
 pub(crate) struct Checkpoint {
-    path: PathBuf,
+    of_run: Arc<OfRun>,
     is_new: bool,
-    journal: Mutex<Journal>,
-    /// Time of the last fsync.
-    synced: Mutex<Instant>,
     interval: Duration,
+    /// As in [`Key`].
+    part: u32,
+    /// When the run or the part was begun.
+    begun: Instant,
     /// Stages so far.
     stages: AtomicU32,
-    last_tree: Mutex<LastTree>,
-    terminal: Terminal,
-    /// Files whose failure has been told.
-    complained: Mutex<Vec<PathBuf>>,
+    /// A part shows no tree.
+    last_tree: Option<Mutex<LastTree>>,
     /// A job has failed: the others stop.
     has_failed: AtomicBool,
     stop: Stop,
+}
+
+/// What the checkpoint of a run has in common with those of its parts.
+struct OfRun {
+    path: PathBuf,
+    journal: Mutex<Journal>,
+    /// Time of the last fsync.
+    synced: Mutex<Instant>,
+    terminal: Terminal,
+    /// Files whose failure has been told.
+    complained: Mutex<Vec<PathBuf>>,
 }
 
 /// The file of the best tree so far.
@@ -90,27 +100,58 @@ impl Checkpoint {
             None => {
                 let mut journal = Journal::create(&path, identity).map_err(failed)?;
                 if replaces {
-                    let key = Key { stage: REPLACES, job: 0 };
+                    let key = Key { stage: REPLACES, ..Key::default() };
                     journal.append(Kind::Remark, key, &[]).map_err(failed)?;
                 }
                 (journal, None)
             }
         };
         let last_tree = LastTree { path: last_tree, lnl: f64::NEG_INFINITY };
-        let checkpoint = Checkpoint {
+        let of_run = OfRun {
             path,
-            is_new: begun.is_none(),
             journal: Mutex::new(journal),
             synced: Mutex::new(Instant::now()),
-            interval: interval(),
-            stages: AtomicU32::new(0),
-            last_tree: Mutex::new(last_tree),
             terminal,
             complained: Mutex::default(),
+        };
+        let checkpoint = Checkpoint {
+            of_run: Arc::new(of_run),
+            is_new: begun.is_none(),
+            interval: interval(),
+            part: 0,
+            begun: Instant::now(),
+            stages: AtomicU32::new(0),
+            last_tree: Some(Mutex::new(last_tree)),
             has_failed: AtomicBool::new(false),
             stop,
         };
         Ok((checkpoint, begun))
+    }
+
+    /// The checkpoint of a job of the first stage that consists of jobs itself. What these have done is kept once the job takes long, and
+    /// until it is finished. One of them that fails ends this job only.
+    pub(crate) fn of_job(&self, job: u32) -> Self {
+        Checkpoint {
+            of_run: self.of_run.clone(),
+            is_new: self.is_new,
+            interval: self.interval,
+            part: job + 1,
+            begun: Instant::now(),
+            stages: AtomicU32::new(0),
+            last_tree: None,
+            has_failed: AtomicBool::new(false),
+            stop: self.stop,
+        }
+    }
+
+    /// The key of a job of this run or part.
+    pub(crate) fn key(&self, stage: u32, job: usize) -> Key {
+        Key { part: self.part, stage, job: job as u32 }
+    }
+
+    /// True if what is finished is to be kept: that of parts that are soon finished themselves is not.
+    pub(crate) fn keeps_results(&self) -> bool {
+        self.part == 0 || self.begun.elapsed() >= self.pause(Duration::ZERO, true)
     }
 
     /// The same, with a state of every step.
@@ -120,7 +161,7 @@ impl Checkpoint {
     }
 
     fn journal(&self) -> MutexGuard<'_, Journal> {
-        self.journal.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.of_run.journal.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     /// The number of the next stage that does jobs.
@@ -134,7 +175,7 @@ impl Checkpoint {
     /// A checkpoint that cannot be read, or has something else.
     pub(crate) fn find<T: DeserializeOwned>(&self, kind: Kind, key: Key) -> Result<Option<T>> {
         let payload = self.journal().payload(kind, key);
-        let payload = payload.map_err(|error| refuse(&self.path, Refused::Io(error)))?;
+        let payload = payload.map_err(|error| refuse(&self.of_run.path, Refused::Io(error)))?;
         payload.map(|payload| self.decode(&payload)).transpose()
     }
 
@@ -153,7 +194,8 @@ impl Checkpoint {
 
     /// The error of a checkpoint whose contents do not fit the run.
     pub(crate) fn unusable(&self, why: &str) -> Error {
-        refuse(&self.path, Refused::Damaged(format!("its contents do not fit the data: {why}")))
+        let why = format!("its contents do not fit the data: {why}");
+        refuse(&self.of_run.path, Refused::Damaged(why))
     }
 
     /// Writes what is known of a job. A failure is told once and does not end the run: what was written before remains,
@@ -162,24 +204,25 @@ impl Checkpoint {
         let written = postcard::to_stdvec(value).map_err(std::io::Error::other).and_then(|bytes| {
             let mut journal = self.journal();
             journal.append(kind, key, &bytes)?;
-            let mut synced = self.synced.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            let synced = self.of_run.synced.lock();
+            let mut synced = synced.unwrap_or_else(|poisoned| poisoned.into_inner());
             if sync || synced.elapsed() > INTERVAL {
                 journal.sync()?;
                 *synced = Instant::now();
             }
             Ok(())
         });
-        self.complain(written, &self.path);
+        self.complain(written, &self.of_run.path);
     }
 
     fn complain(&self, result: std::io::Result<()>, path: &Path) {
         let Err(error) = result else { return };
-        let mut complained =
-            self.complained.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let complained = self.of_run.complained.lock();
+        let mut complained = complained.unwrap_or_else(|poisoned| poisoned.into_inner());
         if !complained.iter().any(|earlier| earlier == path) {
             complained.push(path.to_path_buf());
             let path = path.display();
-            self.terminal.insist(&format!(
+            self.of_run.terminal.insist(&format!(
                 "warning: {path}: {error}; the run goes on, and tries again later"
             ));
         }
@@ -187,7 +230,8 @@ impl Checkpoint {
 
     /// Writes the best tree so far, if no other is better.
     pub(crate) fn show_tree(&self, lnl: f64, newick: &str) {
-        let mut last = self.last_tree.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let Some(last) = &self.last_tree else { return };
+        let mut last = last.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         if lnl >= last.lnl {
             last.lnl = lnl;
             let written = whole_file::replace(&last.path, format!("{newick}\n").as_bytes());
@@ -200,9 +244,9 @@ impl Checkpoint {
     /// # Errors
     /// The system's.
     pub(crate) fn begin_file(&self, kind: OutputKind) -> Result<()> {
-        let key = Key { stage: BEGUN, job: u32::from(kind.rank()) };
+        let key = Key { part: 0, stage: BEGUN, job: u32::from(kind.rank()) };
         let written = self.journal().append(Kind::Remark, key, &[]);
-        written.map_err(|source| writing(&self.path, source))
+        written.map_err(|source| writing(&self.of_run.path, source))
     }
 
     /// The shortest time between two states of a job, if keeping one takes this long; states at the end of a phase may
@@ -231,15 +275,16 @@ impl Checkpoint {
     /// # Errors
     /// The system's.
     pub(crate) fn remove(self) -> Result<()> {
-        let journal = self.journal.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let last = self.last_tree.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
-        match std::fs::remove_file(&last.path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(writing(&last.path, error));
+        if let Some(last) = &self.last_tree {
+            let last = last.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            match std::fs::remove_file(&last.path) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(writing(&last.path, error));
+                }
+                _ => {}
             }
-            _ => {}
         }
-        journal.remove().map_err(|source| writing(&self.path, source))
+        self.journal().remove().map_err(|source| writing(&self.of_run.path, source))
     }
 }
 

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// The first line, up to the number of the format.
 const MAGIC: &str = "mlsearch checkpoint ";
 /// Number of the format.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 /// Bytes that may be out of date beside as many that are not, before the file is written anew.
 const SPARE: u64 = 1 << 22;
 
@@ -25,6 +25,13 @@ pub struct Journal {
     end: u64,
     /// Where the payloads are that count, and their lengths.
     places: BTreeMap<(Kind, Key), (u64, u32)>,
+    /// Bytes of these payloads with their heads.
+    current: u64,
+}
+
+/// Bytes of an entry.
+fn bytes_of((_, len): (u64, u32)) -> u64 {
+    HEAD as u64 + u64::from(len)
 }
 
 /// Why there is no journal to go on with.
@@ -88,6 +95,7 @@ impl Journal {
             identity: Identity::default(),
             end: start.len() as u64,
             places: BTreeMap::new(),
+            current: 0,
         };
         journal.read_records(&mut reader, size)?;
         let Some(payload) = journal.payload(Kind::Identity, Key::default())? else {
@@ -127,9 +135,27 @@ impl Journal {
     /// A payload counts from now on.
     fn note(&mut self, head: Head, at: u64) {
         if head.kind == Kind::Finished {
-            self.places.remove(&(Kind::State, head.key));
+            self.forget((Kind::State, head.key));
+            if let Key { part: 0, stage: 0, job } = head.key {
+                self.forget_part(job.saturating_add(1));
+            }
         }
-        self.places.insert((head.kind, head.key), (at, head.len));
+        let new = (at, head.len);
+        let old = self.places.insert((head.kind, head.key), new);
+        self.current = self.current + bytes_of(new) - old.map_or(0, bytes_of);
+    }
+
+    fn forget(&mut self, entry: (Kind, Key)) {
+        self.current -= self.places.remove(&entry).map_or(0, bytes_of);
+    }
+
+    fn forget_part(&mut self, part: u32) {
+        for kind in [Kind::Finished, Kind::State] {
+            let [first, last] = [0, u32::MAX].map(|at| (kind, Key { part, stage: at, job: at }));
+            let entries = self.places.range(first..=last).map(|(&entry, _)| entry);
+            let entries: Vec<(Kind, Key)> = entries.collect();
+            entries.into_iter().for_each(|entry| self.forget(entry));
+        }
     }
 
     /// What it is of.
@@ -154,9 +180,9 @@ impl Journal {
         self.places.contains_key(&(kind, key))
     }
 
-    /// The numbers of all jobs of a kind and stage.
+    /// The numbers of all jobs of a kind and stage of the run.
     pub fn jobs(&self, kind: Kind, stage: u32) -> impl Iterator<Item = u32> {
-        let ends = [0, u32::MAX].map(|job| (kind, Key { stage, job }));
+        let ends = [0, u32::MAX].map(|job| (kind, Key { part: 0, stage, job }));
         self.places.range(ends[0]..=ends[1]).map(|((_, key), _)| key.job)
     }
 
@@ -194,8 +220,7 @@ impl Journal {
     }
 
     fn is_mostly_outdated(&self) -> bool {
-        let current: u64 = self.places.values().map(|place| HEAD as u64 + u64::from(place.1)).sum();
-        self.end > 2 * current + SPARE
+        self.end > 2 * self.current + SPARE
     }
 
     /// All payloads that count.
@@ -233,6 +258,7 @@ impl Journal {
             identity,
             end: first_line().len() as u64,
             places: BTreeMap::new(),
+            current: 0,
         };
         journal.file.write_all(first_line().as_bytes())?;
         fill(&mut journal)?;
@@ -245,7 +271,7 @@ impl Journal {
     ///
     /// # Errors
     /// The system's.
-    pub fn remove(self) -> io::Result<()> {
+    pub fn remove(&self) -> io::Result<()> {
         std::fs::remove_file(&self.path)
     }
 }
@@ -273,7 +299,7 @@ mod tests {
     use super::*;
 
     fn key(stage: u32, job: u32) -> Key {
-        Key { stage, job }
+        Key { part: 0, stage, job }
     }
 
     fn path(dir: &tempfile::TempDir) -> PathBuf {
@@ -317,6 +343,29 @@ mod tests {
         assert_eq!(again.jobs(Kind::Finished, 0).collect::<Vec<_>>(), [1]);
         again.remove().unwrap();
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn parts_of_a_job_are_kept_until_it_is_finished() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut journal = written(&dir);
+        let before = journal.current;
+        let of_part = |part, stage, job| Key { part, stage, job };
+        for (part, stage) in [(2, 0), (3, 0), (3, 7), (4, 0)] {
+            journal.append(Kind::Finished, of_part(part, stage, 5), b"done").unwrap();
+            journal.append(Kind::State, of_part(part, stage, 6), b"half").unwrap();
+        }
+        assert_eq!(journal.payloads().unwrap().len(), 3 + 8);
+        journal.append(Kind::Finished, key(0, 2), b"three").unwrap();
+        let mut again = Journal::open(&path(&dir)).unwrap().unwrap();
+        for journal in [&mut journal, &mut again] {
+            let kept = journal.payloads().unwrap();
+            let parts: Vec<u32> = kept.iter().map(|(_, key, _)| key.part).collect();
+            assert_eq!(parts.iter().filter(|&&part| part > 0).count(), 4, "{parts:?}");
+            assert!(!parts.contains(&3));
+            let added = 5 * HEAD as u64 + 2 * (4 + 4) + 5;
+            assert_eq!(journal.current, before + added);
+        }
     }
 
     #[test]
@@ -365,7 +414,7 @@ mod tests {
                 Err(Refused::Io(error)) => panic!("byte {at}: {error}"),
             }
         }
-        for text in ["", "mlsearch", "mlsearch checkpoint 2\nxxxxxxx", "(a,b,c);(a,b,c);(a,b,c);"] {
+        for text in ["", "mlsearch", "mlsearch checkpoint 3\nxxxxxxx", "(a,b,c);(a,b,c);(a,b,c);"] {
             std::fs::write(path(&dir), text).unwrap();
             assert!(matches!(Journal::open(&path(&dir)), Err(Refused::Damaged(_))), "{text}");
         }

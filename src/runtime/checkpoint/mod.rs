@@ -1,9 +1,9 @@
 //! The file that an interrupted run is resumed from: a journal of what is finished and of the states of what is not.
 //!
 //! ```text
-//! mlsearch checkpoint 2\n
+//! mlsearch checkpoint 3\n
 //! entry*                  entry = head, payload                     all numbers little-endian
-//!   head = payload length u32, kind u8, stage u32, job u32, CRC-32 of the payload u32, CRC-32 of the head u32
+//!   head = payload length u32, kind u8, part u32, stage u32, job u32, CRC-32 of the payload u32, CRC-32 of the head u32
 //! ```
 //!
 //! The first entry has the [`Identity`] of the run. The others are appended: nothing that was written changes, so that a
