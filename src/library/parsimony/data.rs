@@ -6,8 +6,10 @@
 
 use super::columns::{BLOCK_BITS, Block, Columns, STATE_WORDS, clear_missing};
 use super::orders::Order;
-use super::workers::Workers;
+use super::other_ranks::OtherRanks;
+use super::threads::{Threads, sums};
 use crate::alphabet::Code;
+use crate::mpi::Ranks;
 use crate::partition::Partition;
 use crate::tree::Constraint;
 use std::collections::BTreeMap;
@@ -47,8 +49,9 @@ pub struct ParsimonyData {
     num_taxa: usize,
     /// The columns that this process computes with, in shares for its threads.
     pub(super) columns: Vec<Arc<Columns>>,
-    /// Who computes with the columns.
-    pub(super) workers: Workers,
+    pub(super) threads: Threads,
+    /// Other ranks, which have columns of their own.
+    pub(super) others: Option<Arc<OtherRanks>>,
     /// Per taxon the changes on its own branch that every tree needs (uninformative patterns).
     pub(super) tip_changes: Vec<u64>,
     pub(super) parts: Vec<PartSites>,
@@ -118,8 +121,15 @@ impl ParsimonyData {
                 num_sites: part.weights.iter().map(|&w| u64::from(w)).sum(),
             })
             .collect();
-        let workers = Workers::default();
-        ParsimonyData { num_taxa, columns, workers, tip_changes, parts, constraint: None }
+        ParsimonyData {
+            num_taxa,
+            columns,
+            threads: Threads::default(),
+            others: None,
+            tip_changes,
+            parts,
+            constraint: None,
+        }
     }
 
     /// The same data, for trees that satisfy a constraint: all that are made from the data, and those of searches on it.
@@ -152,20 +162,34 @@ impl ParsimonyData {
     pub(super) fn on_exactly(self, threads: usize) -> Self {
         let all = self.all_columns();
         let columns = (0..threads).map(|number| all.share(number, threads)).collect();
-        self.divided(columns, Workers::of_threads(threads))
+        self.divided(columns)
     }
 
-    /// The same data, with these shares of the columns for the workers.
-    pub(super) fn divided(self, columns: Vec<Columns>, workers: Workers) -> Self {
+    /// The same data, of which each rank gets a share, divided again among `threads` of each; for rank 0, when the others
+    /// [follow](crate::mpi::follow) it with [`OwnShares`](super::OwnShares).
+    pub fn on_ranks(self, ranks: Ranks, threads: usize) -> Self {
+        let all = self.all_columns();
+        let of_rank = |rank: usize| -> Vec<Columns> {
+            let of_threads = (0..threads).map(|thread| thread * ranks.size() + rank);
+            of_threads.map(|number| all.share(number, threads * ranks.size())).collect()
+        };
+        let others = OtherRanks::give(ranks, (1..ranks.size()).map(of_rank));
+        let (others, own) = (Some(Arc::new(others)), of_rank(0));
+        ParsimonyData { others, ..self.divided(own) }
+    }
+
+    /// The same data, with these shares of the columns for the threads of this process.
+    fn divided(self, columns: Vec<Columns>) -> Self {
+        let threads = Threads::new(columns.len());
         let columns = columns.into_iter().map(Arc::new).collect();
-        ParsimonyData { columns, workers, ..self }
+        ParsimonyData { columns, threads, ..self }
     }
 
     /// What all who compute with the columns count.
     pub(super) fn sum(&self, order: Order) -> Vec<u64> {
-        let count = self.columns.len();
-        let own = || self.workers.sum(count, |number| order.carry_out(&self.columns[number]));
-        match &self.workers.others {
+        let of_share = |number: usize| order.carry_out(&self.columns[number]);
+        let own = || sums(self.threads.map(self.columns.len(), of_share));
+        match &self.others {
             None => own(),
             Some(others) => others.sum(&order, own),
         }
@@ -174,9 +198,9 @@ impl ParsimonyData {
     /// All columns, which one thread computes with.
     ///
     /// # Panics
-    /// If there are several workers.
+    /// If they are divided.
     pub(super) fn all_columns(&self) -> &Columns {
-        assert!(self.workers.is_one(), "the columns are divided");
+        assert!(self.columns.len() == 1 && self.others.is_none(), "the columns are divided");
         &self.columns[0]
     }
 }

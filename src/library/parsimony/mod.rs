@@ -13,22 +13,25 @@
 //! This room depends neither on likelihoods nor on alignments: its input is codes.
 
 mod brlens;
+mod changes;
 mod columns;
 mod data;
-mod distributed;
 mod fitch;
 mod known;
 #[cfg(test)]
 mod naive;
 mod orders;
+mod other_ranks;
+mod own_shares;
+mod score;
 mod spr;
 mod stepwise;
+mod threads;
 mod views;
-mod workers;
 
 pub use data::ParsimonyData;
-pub use distributed::OwnShares;
-pub use fitch::parsimony_score;
+pub use own_shares::OwnShares;
+pub use score::parsimony_score;
 
 pub use brlens::parsimony_brlens;
 pub use known::KnownRows;

@@ -1,6 +1,6 @@
 //! What all that compute with the columns of parsimony data do at the same time, each with its own.
 
-use super::brlens::changes_of;
+use super::changes::changes_of;
 use super::columns::Columns;
 use super::fitch::score_of;
 use super::views::{OwnViews, Place, Step};

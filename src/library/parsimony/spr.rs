@@ -4,7 +4,7 @@ use rand::RngExt;
 use rand::seq::SliceRandom;
 
 use super::data::ParsimonyData;
-use super::fitch::parsimony_score;
+use super::score::parsimony_score;
 use super::views::ParsimonyViews;
 use crate::rng::Rng;
 use crate::tree::{EdgeId, Tree};

@@ -34,15 +34,6 @@ pub fn stepwise_addition(data: &ParsimonyData, rng: &mut Rng) -> Tree {
     tree
 }
 
-/// The unconnected tree of so many taxa, with an inner node that connects three of them.
-pub(super) fn three_taxa(num_taxa: usize, three: [u32; 3]) -> Tree {
-    let mut tree = Tree::unconnected(num_taxa);
-    for taxon in three {
-        tree.add_edge(NodeId(num_taxa as u32), NodeId(taxon), DEFAULT_BRLEN);
-    }
-    tree
-}
-
 /// The best edge for a taxon.
 fn best_edge(tree: &Tree, views: &mut ParsimonyViews, taxon: usize, rng: &mut Rng) -> EdgeId {
     let (mut best, mut best_cost, mut num_ties) = (EdgeId::NONE, u64::MAX, 0u32);

@@ -3,7 +3,7 @@
 //! ```text
 //!   whole        ParsimonyViews: one tree, all columns, whoever computes with them
 //!     |
-//!   own          the columns of this process, in a share for each thread;   other ranks: `distributed`
+//!   own          the columns of this process, in a share for each thread;   other ranks: `other_ranks`
 //!     |
 //!   of_columns   the views over one share
 //!     |
@@ -27,3 +27,4 @@ mod whole;
 pub(crate) use own::OwnViews;
 pub(crate) use walk::{Place, Step};
 pub use whole::ParsimonyViews;
+pub(crate) use whole::three_taxa;

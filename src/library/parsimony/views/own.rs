@@ -1,7 +1,7 @@
 //! [`OwnViews`]: the views of a tree over the columns of this process.
 
 use super::super::columns::Columns;
-use super::super::workers::Workers;
+use super::super::threads::Threads;
 use super::of_columns::ColumnViews;
 use super::tally::{Alone, Race};
 use super::walk::{Place, Step};
@@ -11,24 +11,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Views of one tree, with a share of the columns for each thread.
 pub(crate) struct OwnViews {
     shares: Vec<Mutex<ColumnViews>>,
-    workers: Workers,
+    threads: Threads,
 }
 
 impl OwnViews {
     /// Computes all views. The tree may still be growing: tips without an edge are left out.
-    pub(crate) fn new(tree: &Tree, columns: &[Arc<Columns>], workers: &Workers) -> Self {
-        let shares: Vec<Mutex<Option<ColumnViews>>> =
-            columns.iter().map(|_| Mutex::default()).collect();
-        workers.sum(columns.len(), |number| {
-            *locked(&shares[number]) = Some(ColumnViews::new(tree, Arc::clone(&columns[number])));
-            Vec::new()
-        });
-        let made = |share: Mutex<Option<ColumnViews>>| {
-            Mutex::new(
-                share.into_inner().unwrap_or_else(PoisonError::into_inner).expect("it was made"),
-            )
-        };
-        OwnViews { shares: shares.into_iter().map(made).collect(), workers: workers.clone() }
+    pub(crate) fn new(tree: &Tree, columns: &[Arc<Columns>], threads: &Threads) -> Self {
+        let views =
+            |number: usize| Mutex::new(ColumnViews::new(tree, Arc::clone(&columns[number])));
+        OwnViews { shares: threads.map(columns.len(), views), threads: threads.clone() }
     }
 
     /// The views, if one thread of this process has all its columns.
@@ -45,15 +36,8 @@ impl OwnViews {
         self.shares.iter().map(locked)
     }
 
-    fn sum(&self, numbers_of: impl Fn(&mut ColumnViews) -> Vec<u64> + Sync) -> Vec<u64> {
-        self.workers.sum(self.shares.len(), |number| numbers_of(&mut locked(&self.shares[number])))
-    }
-
     fn each(&self, work: impl Fn(&mut ColumnViews) + Sync) {
-        self.sum(|views| {
-            work(views);
-            Vec::new()
-        });
+        self.threads.map(self.shares.len(), |number| work(&mut locked(&self.shares[number])));
     }
 
     /// Counts the changes that a subtree adds at its place (`None`) and at the steps of a walk. `visit` gets them in their order, and

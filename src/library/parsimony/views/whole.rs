@@ -1,12 +1,11 @@
 //! [`ParsimonyViews`]: the views of a tree over all columns, whoever computes with them.
 
 use super::super::data::ParsimonyData;
-use super::super::distributed::{Seen, ViewsOfOthers};
 use super::super::orders::ViewsOrder;
-use super::super::stepwise::three_taxa;
+use super::super::other_ranks::{Seen, ViewsOfOthers};
 use super::own::OwnViews;
 use super::walk::Walk;
-use crate::tree::{ConstraintView, EdgeId, NodeId, Tree};
+use crate::tree::{ConstraintView, DEFAULT_BRLEN, EdgeId, NodeId, Tree};
 use std::borrow::Cow;
 
 /// Views of one tree over the data. The caller keeps tree and views together: after a move that was
@@ -34,8 +33,8 @@ impl<'d> ParsimonyViews<'d> {
     }
 
     fn of(tree: &Tree, seen: Seen, data: &'d ParsimonyData) -> Self {
-        let own = || OwnViews::new(tree, &data.columns, &data.workers);
-        let (of_others, own) = match &data.workers.others {
+        let own = || OwnViews::new(tree, &data.columns, &data.threads);
+        let (of_others, own) = match &data.others {
             None => (None, own()),
             Some(others) => {
                 let (of_others, own) = ViewsOfOthers::of(others, seen, own);
@@ -160,6 +159,15 @@ impl<'d> ParsimonyViews<'d> {
             view.update(tree);
         }
     }
+}
+
+/// The unconnected tree of so many taxa, with an inner node that connects three of them.
+pub(crate) fn three_taxa(num_taxa: usize, three: [u32; 3]) -> Tree {
+    let mut tree = Tree::unconnected(num_taxa);
+    for taxon in three {
+        tree.add_edge(NodeId(num_taxa as u32), NodeId(taxon), DEFAULT_BRLEN);
+    }
+    tree
 }
 
 #[cfg(test)]
