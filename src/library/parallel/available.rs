@@ -44,17 +44,8 @@ pub fn available_memory() -> Option<u64> {
 
 /// Number of cores of the machine, whoever may use them.
 fn cores_of_machine() -> usize {
-    let online = std::fs::read_to_string("/sys/devices/system/cpu/online").ok();
-    online.and_then(|ranges| count_in(ranges.trim())).unwrap_or(1)
-}
-
-/// How many numbers there are in ranges such as `0-3,8`.
-fn count_in(ranges: &str) -> Option<usize> {
-    let count = |range: &str| {
-        let (first, last) = range.split_once('-').unwrap_or((range, range));
-        Some(last.parse::<usize>().ok()?.checked_sub(first.parse().ok()?)? + 1)
-    };
-    ranges.split(',').map(count).sum()
+    let list = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    list.lines().filter(|line| line.starts_with("processor")).count()
 }
 
 /// Bytes of memory that this process uses; `None` on systems that do not report this.
@@ -101,9 +92,7 @@ mod tests {
         let meminfo = "MemTotal:       24000000 kB\nMemFree:  1 kB\nMemAvailable:   22000000 kB\n";
         assert_eq!(free_memory(meminfo), Some(22_000_000 * 1024));
         assert_eq!(free_memory("MemTotal: 5 kB\n"), None);
-        assert_eq!(count_in("0-3,8"), Some(5));
-        assert_eq!(count_in("0"), Some(1));
-        assert_eq!(count_in("3-0"), None);
+        assert!(cores_of_machine() >= available_cores() || !cfg!(target_os = "linux"));
         if cfg!(target_os = "linux") {
             assert!(available_memory().unwrap() > 1 << 20);
         }
