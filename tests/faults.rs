@@ -84,14 +84,14 @@ fn a_disk_that_becomes_full_leaves_what_was_finished() {
     let scratch = Scratch::new();
     let command = search().replace("-n x", "") + " --report off";
     scratch.succeed(&(command.clone() + " -n ref"));
-    let Some(disk) = Mounted::new(scratch.path().join("disk"), "size=96k") else { return };
+    let Some(disk) = Mounted::new(scratch.path().join("disk"), "size=112k") else { return };
     let run = |pause| {
         let child = begin(&scratch, &format!("{command} --prefix disk/x"), pause);
         Ran::new(child.wait_with_output().expect("the run ends"))
     };
     let rest = disk.0.join("rest");
     // Pages of 4 KiB for the log, the checkpoint and one more file.
-    std::fs::write(&rest, vec![1; 84 << 10]).expect("there is space");
+    std::fs::write(&rest, vec![1; 100 << 10]).expect("there is space");
     let ran = run(0.0);
     assert_eq!(ran.code, 1, "{}", ran.stderr);
     assert!(ran.stderr.contains("No space left on device (os error 28); "), "{}", ran.stderr);
