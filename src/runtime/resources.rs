@@ -408,13 +408,16 @@ impl Resources {
         Resources { side_by_side: [0, 1], ..self }
     }
 
-    /// Parsimony data with shares of the columns for all who compute a likelihood: ranks, threads. Evaluators that scan subtrees side by
-    /// side have all columns each.
+    /// Parsimony data with shares of the columns for all who compute a likelihood, if they are worth it: ranks, threads. Evaluators
+    /// that scan subtrees side by side have all columns each.
     pub(super) fn divide(&self, data: ParsimonyData) -> ParsimonyData {
+        let (useful, threads) = (data.useful_shares(), self.engine.threads);
         match self.engine.ranks {
-            Some(ranks) => data.on_ranks(ranks, self.engine.threads),
-            None if self.side_by_side[0] > 0 => data,
-            None => data.on_threads(self.engine.threads),
+            Some(ranks) if useful >= ranks.size() => {
+                data.on_ranks(ranks, threads.min(useful / ranks.size()))
+            }
+            _ if self.side_by_side[0] > 0 => data,
+            _ => data.on_threads(threads),
         }
     }
 

@@ -148,11 +148,15 @@ impl ParsimonyData {
         self.num_taxa
     }
 
+    /// Among how many the columns are worth to be divided.
+    pub fn useful_shares(&self) -> usize {
+        self.all_columns().blocks.len() * self.num_taxa / BLOCKS_PER_THREAD
+    }
+
     /// The same data, with shares of the columns for so many threads, or for fewer, if more are not worth it: what they compute
     /// together (scores, views) is the same, sooner.
     pub fn on_threads(self, threads: usize) -> Self {
-        let work = self.all_columns().blocks.len() * self.num_taxa;
-        match threads.min(work / BLOCKS_PER_THREAD) {
+        match threads.min(self.useful_shares()) {
             0 | 1 => self,
             worthwhile => self.on_exactly(worthwhile),
         }
