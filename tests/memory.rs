@@ -6,10 +6,8 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 thread_local! {
-    /// Bytes of this thread's allocations that it has not freed.
-    static NOW: Cell<isize> = const { Cell::new(0) };
-    /// The most that there were since the last [`peak_of`] began.
-    static PEAK: Cell<isize> = const { Cell::new(0) };
+    /// Bytes of this thread's allocations that it has not freed, and the most that there were since the last [`peak_of`] began.
+    static USED: Cell<(isize, isize)> = const { Cell::new((0, 0)) };
 }
 
 struct Counting;
@@ -18,9 +16,10 @@ struct Counting;
 static COUNTING: Counting = Counting;
 
 fn count(bytes: isize) {
-    NOW.with(|now| {
-        now.set(now.get() + bytes);
-        PEAK.with(|peak| peak.set(peak.get().max(now.get())));
+    USED.with(|used| {
+        let (before, peak) = used.get();
+        let now = before + bytes;
+        used.set((now, if now > peak { now } else { peak }));
     });
 }
 
@@ -53,8 +52,8 @@ unsafe impl GlobalAlloc for Counting {
 
 /// What a function returns, and the most bytes that this thread had allocated during it beyond those before it.
 pub fn peak_of<T>(function: impl FnOnce() -> T) -> (T, usize) {
-    let before = NOW.get();
-    PEAK.set(before);
+    let before = USED.get().0;
+    USED.set((before, before));
     let result = function();
-    (result, (PEAK.get() - before) as usize)
+    (result, (USED.get().1 - before) as usize)
 }

@@ -2,7 +2,8 @@
 //! options of all words.
 
 use crate::commands::{WORDS, Word, find_word};
-use clap::{Arg, Args, Command};
+use clap::{Arg, Args, Command, Id};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
@@ -189,15 +190,17 @@ pub fn flat() -> Command {
         .after_help(EXAMPLES)
         .infer_long_args(true)
         .max_term_width(110);
-    let mut command = FlatArgs::augment_args(command);
+    let command = FlatArgs::augment_args(command);
+    let mut known: BTreeSet<Id> = command.get_arguments().map(|arg| arg.get_id().clone()).collect();
+    let mut more = Vec::new();
     for word in WORDS.iter().filter(|word| word.preset.is_none() && !word.has_own_options) {
         for arg in word.command().get_arguments() {
-            if !command.get_arguments().any(|known| known.get_id() == arg.get_id()) {
-                command = command.arg(arg.clone());
+            if known.insert(arg.get_id().clone()) {
+                more.push(arg.clone());
             }
         }
     }
-    command
+    command.args(more)
 }
 
 /// The options of this program: every spelling, the identifier, and whether a value follows.
@@ -207,6 +210,7 @@ static VOCABULARY: LazyLock<Vocabulary> = LazyLock::new(|| {
     // Options of tools come last: a name that is cut short means another one.
     let tools = WORDS.iter().filter(|word| word.has_own_options).map(Word::command);
     let mut spellings: Vec<(String, String, bool)> = Vec::new();
+    let mut known = BTreeSet::new();
     for mut command in std::iter::once(flat()).chain(tools) {
         // Help is an option, too.
         command.build();
@@ -216,7 +220,7 @@ static VOCABULARY: LazyLock<Vocabulary> = LazyLock::new(|| {
             let short =
                 arg.get_short().into_iter().chain(arg.get_all_short_aliases().unwrap_or_default());
             for name in long.map(String::from).chain(short.map(String::from)) {
-                if !spellings.iter().any(|known| known.0 == name) {
+                if known.insert(name.clone()) {
                     spellings.push((name, arg.get_id().to_string(), takes_value));
                 }
             }

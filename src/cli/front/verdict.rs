@@ -326,28 +326,32 @@ fn has_peer(all: &[Typed], name: &str) -> bool {
 
 /// A word that belongs to no option: most likely the alignment, typed without `-s`.
 fn judge_stray(word: &str, all: &[Typed]) -> Verdict {
-    let strays = all.iter().filter(|other| other.kind == WordKind::Stray).count();
+    // Looked at no further than to the second: a command may have thousands.
+    let is_alone = all.iter().filter(|other| other.kind == WordKind::Stray).nth(1).is_none();
     let has = |id: &str| has_own(all, &[id]);
     // IQ-TREE's -rf has two files.
-    if strays == 1 && !has("tree") && ["rf", "tree-dist"].iter().any(|name| has_peer(all, name)) {
+    if is_alone && !has("tree") && ["rf", "tree-dist"].iter().any(|name| has_peer(all, name)) {
         let says = format!("'{word}' belongs to no option: the other file of trees is --tree FILE");
         return Verdict::Refused(says, Some(vec!["--tree".into(), word.into()]));
     }
-    let is_on_trees = has_own(all, &ON_TREES)
-        || ["con", "net", "sup", "rf_all", "rf_adj"].iter().any(|name| has_peer(all, name));
-    let alignment = strays == 1 && !has("msa") && !is_on_trees;
+    let is_on_trees = || {
+        has_own(all, &ON_TREES)
+            || ["con", "net", "sup", "rf_all", "rf_adj"].iter().any(|name| has_peer(all, name))
+    };
+    if !is_alone || has("msa") || is_on_trees() {
+        let says = format!(
+            "'{word}' belongs to no option: every file and every value must follow its option"
+        );
+        return Verdict::Refused(says, None);
+    }
+    let says = format!(
+        "'{word}' belongs to no option: give the alignment with -s FILE and the model with -m MODEL"
+    );
     let mut words = vec!["-s".to_string(), word.to_string()];
     if !has("model") && !has("partitions") {
         words.extend(["-m".to_string(), "GTR+G".to_string()]);
     }
-    let says = if alignment {
-        format!(
-            "'{word}' belongs to no option: give the alignment with -s FILE and the model with -m MODEL"
-        )
-    } else {
-        format!("'{word}' belongs to no option: every file and every value must follow its option")
-    };
-    Verdict::Refused(says, alignment.then_some(words))
+    Verdict::Refused(says, Some(words))
 }
 
 /// `-b 100` without `-#`: a count in IQ-TREE, a seed in RAxML.
@@ -418,7 +422,7 @@ fn corrects_to(all: &[Typed], option: &str) -> bool {
 
 /// The model as RAxML's `-V`, `--JC69`, `--K80` and `--HKY85` change it.
 fn adapted_model(model: &str, all: &[Typed]) -> Option<String> {
-    let given = |name: &str| all.iter().any(|one| one.kind == WordKind::Peer(name.to_string()));
+    let given = |name: &str| has_peer(all, name);
     let matrix = [("JC69", "JC"), ("K80", "K80"), ("HKY85", "HKY+F")]
         .into_iter()
         .find_map(|(name, matrix)| given(name).then_some(matrix));

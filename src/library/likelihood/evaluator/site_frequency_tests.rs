@@ -183,8 +183,10 @@ fn frequencies_of_sites_give_the_same_bits_on_every_kernel_set_and_thread_count(
     for linkage in [BrlenLinkage::Linked, BrlenLinkage::Unlinked] {
         let case = mixed_case(8, 6);
         let want = trace(&mut case.evaluator(linkage));
-        for kernels in 0..all_kernels().len() {
-            for threads in [1, 2, 3] {
+        for (kernels, set) in all_kernels().iter().enumerate() {
+            // Without vector instructions, once: they take most of the time, and agree with the others or not on any number of threads.
+            let threads = if set.name() == "scalar" { &[3][..] } else { &[1, 2, 3] };
+            for &threads in threads {
                 let got = trace(&mut case.evaluator_on(linkage, kernels, threads));
                 assert_eq!(got, want, "{linkage:?}, kernels {kernels}, {threads} threads");
             }
