@@ -170,7 +170,7 @@ impl ParsimonyData {
     }
 
     /// The same data, of which each rank gets a share, divided again among `threads` of each; for rank 0, when the others
-    /// [follow](crate::mpi::follow) it with [`OwnShares`](super::OwnShares).
+    /// follow it with [`OwnShares`](super::OwnShares).
     pub fn on_ranks(self, ranks: Ranks, threads: usize) -> Self {
         let all = self.all_columns();
         let of_rank = |rank: usize| -> Vec<Columns> {
