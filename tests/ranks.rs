@@ -96,7 +96,8 @@ fn runs_on_several_ranks_write_the_bytes_of_a_single_process() {
 fn ranks_with_other_options_end_the_run() {
     let scratch = Scratch::new();
     let primates = repository("datasets/primates.phy").display().to_string();
-    let bootstrap = format!("bootstrap -s {primates} -m JC --bs-trees 200 --ranks-per-job 1 -T 1");
+    let data = format!("-s {primates} -m JC --bs-trees 200 --prefix other");
+    let bootstrap = format!("bootstrap {data} --ranks-per-job 1 -T 1");
     let mut command = command(&scratch, 1, &format!("{bootstrap} -p 1"));
     command.args([":", "-n", "1", env!("CARGO_BIN_EXE_mlsearch")]);
     command.args(format!("{bootstrap} -p 2").split_whitespace());
