@@ -356,7 +356,7 @@ fn memory_does_not_change_the_states() {
         repository("datasets/gappy.tree").display()
     );
     scratch.succeed(&format!("{command} --opt-model off -n all"));
-    scratch.succeed(&format!("{command} --opt-model off --mem 24M -n few"));
+    scratch.succeed(&format!("{command} --opt-model off --mem 20M -n few"));
     assert!(read(&scratch, "few.mlsearch.log").contains("computed again"));
     for kind in ["ancestralStates", "ancestralProbs"] {
         let of = |name: &str| read(&scratch, &format!("{name}.mlsearch.{kind}"));

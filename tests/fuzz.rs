@@ -37,8 +37,8 @@ const MEMORY_PER_BYTE: usize = 10;
 const MEMORY_BESIDES: usize = 4 << 20;
 /// The same for command lines, which the option parser keeps several times: 5.0 MiB for 9000 words were the most.
 const MEMORY_OF_COMMANDS: usize = 8 << 20;
-/// Time that a reader may take, generous because other tests run at the same time, and the program is not optimised for tests ...
-const TIME_BESIDES: Duration = Duration::from_secs(4);
+/// Time that a reader may take, generous because other tests run at the same time ...
+const TIME_BESIDES: Duration = Duration::from_secs(2);
 /// ... and for every byte.
 const TIME_PER_BYTE: Duration = Duration::from_micros(20);
 /// A text that takes longer is tried again so often: another program may have had the processor.

@@ -154,7 +154,7 @@ fn a_run_with_less_memory_has_the_same_results() {
     };
     let [tree, model, log] = results("-T 1");
     assert!(!log.contains("computed again"), "{log}");
-    let limited = results("-T 2 --mem 24M");
+    let limited = results("-T 2 --mem 18M");
     assert_eq!(limited[..2], [tree, model]);
     assert!(limited[2].contains("others are computed again"), "{}", limited[2]);
     let refused = scratch.run("-s sim.mlsearch.phy -m GTR+G -n b --mem 5M");

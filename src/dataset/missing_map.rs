@@ -138,24 +138,8 @@ pub(super) fn map_of_columns(partition: &Partition, name: impl Fn(usize) -> Stri
 
 #[cfg(test)]
 mod tests {
+    use super::super::overview::tests::partition;
     use super::*;
-    use crate::alignment::Patterns;
-    use crate::alphabet::{Code, DataType};
-    use crate::model::Model;
-
-    fn partition(rows: &[&str]) -> Partition {
-        let code = |byte| DataType::Dna.encode(byte).unwrap();
-        let rows: Vec<Vec<Code>> = rows.iter().map(|row| row.bytes().map(code).collect()).collect();
-        let num_sites = rows[0].len();
-        Partition {
-            name: "p".into(),
-            model: Model::parse("JC").unwrap(),
-            patterns: Patterns::compress(DataType::Dna, rows.len(), num_sites, |taxon, row| {
-                row.copy_from_slice(&rows[taxon]);
-            }),
-            sites: (0..num_sites as u32).collect(),
-        }
-    }
 
     fn name(taxon: usize) -> String {
         format!("t{taxon}")

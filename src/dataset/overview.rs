@@ -148,12 +148,13 @@ fn composition(
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::alignment::Patterns;
     use crate::model::Model;
 
-    fn partition(rows: &[&str]) -> Partition {
+    /// DNA of these sequences.
+    pub(in crate::dataset) fn partition(rows: &[&str]) -> Partition {
         let code = |byte| DataType::Dna.encode(byte).unwrap();
         let rows: Vec<Vec<Code>> = rows.iter().map(|row| row.bytes().map(code).collect()).collect();
         let num_sites = rows[0].len();

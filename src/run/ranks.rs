@@ -44,8 +44,12 @@ impl Processes {
         }
         let mpi = crate::mpi::Running::begin().map_err(Error::Usage)?;
         let ranks = Ranks::of(crate::mpi::World::new(mpi.world(), say));
-        log::debug!("{ranks:?}, {} on this machine, {}", ranks.num_on_machine(), mpi.library());
-        crate::parallel::share_machine(ranks.num_on_machine());
+        let [on_machine, on_cores] = ranks.num_beside();
+        log::debug!(
+            "{ranks:?}, {on_machine} on this machine, {on_cores} on the same cores, {}",
+            mpi.library()
+        );
+        crate::parallel::share_machine([on_machine, on_cores]);
         Ok(Processes { ranks: Some(ranks).filter(|ranks| ranks.size() > 1), _mpi: Some(mpi) })
     }
 

@@ -9,8 +9,8 @@ pub trait Communicator: Send + Sync {
     /// Number of ranks.
     fn size(&self) -> usize;
 
-    /// Number of ranks on the machine of this one.
-    fn num_on_machine(&self) -> usize;
+    /// Number of ranks on the machine of this one, itself included, and how many of these may run on the same cores as this one.
+    fn num_beside(&self) -> [usize; 2];
 
     /// The numbers of all ranks, one rank after the other: each gives as many.
     ///

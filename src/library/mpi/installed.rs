@@ -8,6 +8,7 @@ use mpi::topology::SimpleCommunicator;
 use mpi::traits::Communicator as _;
 use mpi::traits::{CommunicatorCollectives, Destination, Equivalence, Root, Source};
 use std::time::{Duration, Instant};
+use xxhash_rust::xxh3::xxh3_64;
 
 /// For how long a rank that waits looks again and again without a pause: about what an exchange between machines takes.
 const SPIN: Duration = Duration::from_micros(50);
@@ -24,7 +25,7 @@ pub struct Running(Universe);
 /// All processes that were started together.
 struct Installed {
     world: SimpleCommunicator,
-    num_on_machine: usize,
+    num_beside: [usize; 2],
 }
 
 // SAFETY: MPI was initialised so that any thread may call it, one at a time, and all calls are made in a rank's turn
@@ -56,8 +57,14 @@ impl Running {
     /// All processes that were started together.
     pub fn world(&self) -> Box<dyn Communicator> {
         let world = self.0.world();
-        let num_on_machine = world.split_shared(world.rank()).size() as usize;
-        Box::new(Installed { world, num_on_machine })
+        let here = world.split_shared(world.rank());
+        let cores = core_affinity::get_core_ids().unwrap_or_default();
+        let cores: Vec<u64> = cores.iter().map(|core| core.id as u64).collect();
+        let own = xxh3_64(bytemuck::cast_slice(&cores));
+        let mut all = vec![0; here.size() as usize];
+        here.all_gather_into(&own, &mut all[..]);
+        let num_beside = [all.len(), all.iter().filter(|&&cores| cores == own).count()];
+        Box::new(Installed { world, num_beside })
     }
 
     /// Name and version of the library.
@@ -92,8 +99,8 @@ impl Communicator for Installed {
         self.world.size() as usize
     }
 
-    fn num_on_machine(&self) -> usize {
-        self.num_on_machine
+    fn num_beside(&self) -> [usize; 2] {
+        self.num_beside
     }
 
     fn all_gather(&self, own: &[f64], all: &mut [f64]) {

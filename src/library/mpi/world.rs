@@ -121,9 +121,9 @@ impl Ranks {
         self.0.communicator.size()
     }
 
-    /// Number of ranks on the machine of this one.
-    pub fn num_on_machine(self) -> usize {
-        self.0.communicator.num_on_machine()
+    /// Number of ranks on the machine of this one, itself included, and how many of these may run on the same cores as this one.
+    pub fn num_beside(self) -> [usize; 2] {
+        self.0.communicator.num_beside()
     }
 
     /// True if work is shared however little it is.

@@ -2,27 +2,25 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Processes of this run on this machine.
+/// Processes of this run on this machine, and those that may run on the cores of this one.
 static NUM_PROCESSES: AtomicUsize = AtomicUsize::new(1);
+static NUM_ON_CORES: AtomicUsize = AtomicUsize::new(1);
 
-/// From now on, so many processes of the run, this one among them, share the cores and the memory of the machine equally.
-pub fn share_machine(num_processes: usize) {
+/// From now on, so many processes of the run, this one among them, share the memory of the machine equally, and so many of these the
+/// cores that this process may run on.
+pub fn share_machine([num_processes, num_on_cores]: [usize; 2]) {
     NUM_PROCESSES.store(num_processes.max(1), Ordering::Relaxed);
+    NUM_ON_CORES.store(num_on_cores.max(1), Ordering::Relaxed);
 }
 
-/// Number of cores this process may run on (its affinity mask, and CPU quota where there is one); a share of them, if the machine is
-/// shared and the process is not bound to cores of its own.
+/// Number of cores this process may run on (its affinity mask, and CPU quota where there is one), or its share of them.
 pub fn available_cores() -> usize {
-    let own = std::thread::available_parallelism().map_or(1, |n| n.get());
-    match NUM_PROCESSES.load(Ordering::Relaxed) {
-        1 => own,
-        _ if own < cores_of_machine() => own,
-        shared => (own / shared).max(1),
-    }
+    let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
+    (cores / NUM_ON_CORES.load(Ordering::Relaxed)).max(1)
 }
 
 /// Bytes of memory that this process can still get: the least of the free memory of the machine, the rest in
-/// its control group (a share of both, if the machine is shared), and the rest of its address space (`ulimit -v`). `None` on systems that do not report
+/// its control group (of both its share), and the rest of its address space (`ulimit -v`). `None` on systems that do not report
 /// this (Linux does).
 pub fn available_memory() -> Option<u64> {
     let read = |path: &str| std::fs::read_to_string(path).ok();
@@ -40,12 +38,6 @@ pub fn available_memory() -> Option<u64> {
     let of_machine = [free, group()].into_iter().flatten().min();
     let share = of_machine.map(|bytes| bytes / NUM_PROCESSES.load(Ordering::Relaxed) as u64);
     [share, address_space()].into_iter().flatten().min()
-}
-
-/// Number of cores of the machine, whoever may use them.
-fn cores_of_machine() -> usize {
-    let list = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    list.lines().filter(|line| line.starts_with("processor")).count()
 }
 
 /// Bytes of memory that this process uses; `None` on systems that do not report this.
@@ -92,7 +84,6 @@ mod tests {
         let meminfo = "MemTotal:       24000000 kB\nMemFree:  1 kB\nMemAvailable:   22000000 kB\n";
         assert_eq!(free_memory(meminfo), Some(22_000_000 * 1024));
         assert_eq!(free_memory("MemTotal: 5 kB\n"), None);
-        assert!(cores_of_machine() >= available_cores() || !cfg!(target_os = "linux"));
         if cfg!(target_os = "linux") {
             assert!(available_memory().unwrap() > 1 << 20);
         }

@@ -39,8 +39,8 @@ pub(super) struct PartSites {
     pub(super) num_sites: u64,
 }
 
-/// A thread is worth it for so many blocks, each counted for every taxon: a scan of a subtree over the tree then takes it some 50
-/// microseconds, and one meeting of all threads a few.
+/// A thread is worth it for so many blocks, each counted for every taxon. An estimate: far above it, with 100 taxa and 200 000 columns,
+/// one thread reads the data and makes a starting tree in 0.9 to 1.0 s, two do in 0.7 to 0.9 s.
 const BLOCKS_PER_THREAD: usize = 4000;
 
 /// All partitions, ready for bit-parallel parsimony.

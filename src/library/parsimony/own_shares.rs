@@ -98,8 +98,9 @@ mod tests {
 
     #[test]
     fn threads_and_ranks_find_what_one_thread_does() {
+        // The last has enough columns for each thread to see that others have passed a limit.
         for (num_taxa, shapes, columns) in
-            [(3, &[4][..], 300), (14, &[4, 20, 4], 400), (30, &[2, 4], 900)]
+            [(3, &[4][..], 300), (14, &[4, 20, 4], 400), (30, &[2, 4], 900), (12, &[4], 9000)]
         {
             let data =
                 Sample::draw(num_taxa, shapes, columns, &mut stream(5, Purpose::Test, 0)).pack();

@@ -162,3 +162,74 @@ impl<'r, V: FnMut(Option<EdgeId>, u64) -> Option<u64>> Counting for Runner<'r, '
         self.number += 1;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::{Purpose, stream};
+    use rand::RngExt;
+
+    /// A thread: where it is.
+    struct Running<C: Counting> {
+        counting: C,
+        tally: Option<C::Tally>,
+        place: usize,
+        block: usize,
+    }
+
+    /// However the threads overtake each other, each place has its cost, or is above what mattered when it came.
+    #[test]
+    fn threads_in_any_order_see_the_limits_of_one_thread() {
+        let mut rng = stream(8, Purpose::Test, 0);
+        let mut too_low = 0;
+        for _ in 0..300 {
+            let [num_threads, num_places, num_blocks] =
+                [3, 30, 40].map(|most| rng.random_range(1..=most));
+            let draw = |_| rng.random_range(0..4);
+            let changes: Vec<u32> = (0..num_places * num_threads * num_blocks).map(draw).collect();
+            let of = |place: usize, thread: usize| {
+                &changes[(place * num_threads + thread) * num_blocks..][..num_blocks]
+            };
+            let cost = |place: usize| -> u64 {
+                (0..num_threads).flat_map(|thread| of(place, thread)).map(|&x| u64::from(x)).sum()
+            };
+            let ends_at = rng.random_range(0..2 * num_places);
+            let places: Vec<Option<EdgeId>> =
+                (0..num_places as u32).map(|number| Some(EdgeId(number))).collect();
+            let (mut next, mut limit) = (0, u64::MAX);
+            let race = Race::new(&places, num_threads, |place, found| {
+                assert_eq!(place, places[next], "in their order");
+                assert!(found == cost(next) || found > limit && cost(next) > limit);
+                too_low += usize::from(found < cost(next));
+                // The limit is a lowest cost, and any place that has it must be seen.
+                limit = limit.min(found);
+                next += 1;
+                (next <= ends_at).then_some(limit)
+            });
+            let begin = |_| Running { counting: race.runner(), tally: None, place: 0, block: 0 };
+            let mut running: Vec<Option<Running<_>>> =
+                (0..num_threads).map(|number| Some(begin(number))).collect();
+            while running.iter().any(Option::is_some) {
+                let number = rng.random_range(0..num_threads);
+                let Some(mut thread) = running[number].take() else { continue };
+                let begun = thread.tally.take().or_else(|| {
+                    (thread.place < num_places).then(|| thread.counting.begin()).flatten()
+                });
+                let Some(mut tally) = begun else { continue };
+                let goes_on = tally.add(of(thread.place, number)[thread.block]);
+                thread.block += 1;
+                if goes_on && thread.block < num_blocks {
+                    thread.tally = Some(tally);
+                } else {
+                    thread.counting.end(places[thread.place], tally);
+                    (thread.place, thread.block) = (thread.place + 1, 0);
+                }
+                running[number] = Some(thread);
+            }
+            drop(running);
+            drop(race);
+            assert_eq!(next, num_places.min(ends_at + 1));
+        }
+        assert!(too_low > 100, "{too_low} places were left before their end");
+    }
+}
