@@ -510,6 +510,66 @@ fn what_cannot_compute_is_refused_with_what_is_missing() {
     }
 }
 
+/// Each call of the driver fails, in turn: what is known before anything is computed is refused, what comes later ends the run with the
+/// command that goes on, and what a run can do without changes nothing.
+#[test]
+fn each_call_of_the_driver_that_fails_ends_with_a_message_or_changes_nothing() {
+    let scratch = Scratch::new();
+    let data = repository("datasets/primates.phy");
+    let command = format!("-s {} -m GTR+G --fast -t pars{{1}} -T 1 --report off", data.display());
+    scratch.succeed(&format!("{command} -n cpu"));
+    let want = results(&scratch, "cpu");
+    let trees = ["bestTree", "bestModel", "mlTrees", "startTree"];
+    let failing = |call, others: &[(&str, &str)]| {
+        let switches = [&[("STAND_IN_FAULT", call)], others].concat();
+        run(&scratch, &format!("{command} -n GPU --redo --backend cuda"), &switches)
+    };
+    let before = [
+        "cuInit",
+        "cuDriverGetVersion",
+        "cuDeviceGetCount",
+        "cuDeviceGet",
+        "cuDeviceGetName",
+        "cuDeviceGetAttribute",
+    ];
+    for call in before {
+        let Some(ran) = failing(call, &[]) else { return };
+        ran.assert_refused(&["--backend cuda", "error of the stand-in", "Leave the option out"]);
+        assert!(scratch.files().iter().all(|file| !file.starts_with("GPU")), "{call}");
+    }
+    let (unusable, stopped) = ("the cuda engine cannot be used", "the cuda engine stopped working");
+    for (call, said) in [
+        ("cuDevicePrimaryCtxRetain", unusable),
+        ("cuStreamCreate", unusable),
+        ("cuModuleLoadData", unusable),
+        ("cuModuleGetFunction", unusable),
+        ("cuMemAllocAsync", stopped),
+        ("cuMemcpyHtoDAsync", stopped),
+        ("cuMemcpyDtoHAsync", stopped),
+        ("cuLaunchKernel", stopped),
+        ("cuLaunchCooperativeKernel", stopped),
+        ("cuStreamSynchronize", stopped),
+    ] {
+        let Some(ran) = failing(call, &[]) else { return };
+        assert_eq!(ran.code, 1, "{call}: {}", ran.stderr);
+        assert!(ran.stderr.contains(said) && !ran.stderr.contains("panicked"), "{}", ran.stderr);
+        let (_, resuming) = ran.stderr.split_once("repeat: mlsearch ").expect("what goes on");
+        scratch.succeed(&resuming.lines().next().unwrap_or_default().replace('\'', ""));
+        let found = results(&scratch, "GPU");
+        assert!(trees.iter().all(|kind| found[*kind] == want[*kind]), "{call}");
+    }
+    let occupancy = "cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags";
+    let no_pools = [("STAND_IN_POOLS", "0")];
+    for (call, others) in
+        [("cuMemGetInfo", &[][..]), (occupancy, &[]), ("cuMemAllocAsync", &no_pools)]
+    {
+        let Some(ran) = failing(call, others) else { return };
+        assert_eq!(ran.code, 0, "{call}: {}", ran.stderr);
+        let found = results(&scratch, "GPU");
+        assert!(trees.iter().all(|kind| found[*kind] == want[*kind]), "{call}");
+    }
+}
+
 #[test]
 fn without_a_driver_a_gpu_is_refused_and_not_missed() {
     let scratch = Scratch::new();
