@@ -1,6 +1,12 @@
 //! Runs on several ranks of an installed MPI, compared with runs of one process. Only in builds with the feature `mpi`; `MLSEARCH_MPIEXEC`
 //! names the command that starts ranks (`mpiexec` by default), which has to belong to the MPI that the program was built with.
 
+#![allow(missing_docs)]
+
+// What runs of one process need beside this stays unused here.
+#[allow(dead_code)]
+mod util;
+
 use crate::util::{Ran, Scratch, repository};
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -153,10 +159,12 @@ fn a_rank_that_is_killed_ends_the_run_which_others_resume() {
         }
         std::thread::sleep(Duration::from_millis(300));
         let ranks = ranks_of(&prefix);
-        if let Some(rank) = ranks.get(victim) {
-            let killed = Command::new("kill").args(["-9", &rank.to_string()]).status();
+        let kill = |rank: &u32| Command::new("kill").args(["-9", &rank.to_string()]).status();
+        let killed = ranks.get(victim).map(kill);
+        let ended = child.wait().expect("it ends");
+        if let Some(killed) = killed {
             assert!(killed.is_ok_and(|status| status.success()));
-            assert!(!child.wait().expect("it ends").success(), "a rank was killed");
+            assert!(!ended.success(), "a rank was killed");
         }
         let ran = run(&scratch, then, &format!("{words} --ranks-per-job {then}"));
         assert_eq!(ran.code, 0, "{}", ran.stderr);

@@ -1,4 +1,4 @@
-//! The one integration binary. A sentence above each module says what it is about.
+//! The one integration binary (but for `ranks.rs`, which needs MPI). A sentence above each module says what it is about.
 
 #![allow(missing_docs)]
 
@@ -43,10 +43,6 @@ mod ascertainment;
 
 // The same bytes for any threads and kernels, the same likelihood for any order of taxa and sites.
 mod determinism;
-
-// Runs on several ranks of MPI.
-#[cfg(feature = "mpi")]
-mod ranks;
 
 // The same bytes for any order of rows and of lines of the partition file.
 mod input_order;
