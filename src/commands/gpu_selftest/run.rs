@@ -34,8 +34,8 @@ pub(super) const SECTION: Section<SelftestReport> = Section::new("gpu_selftest")
 /// A partition: model, number of taxa, number of sites.
 type Shape = (&'static str, usize, usize);
 
-/// Sets of partitions over so many taxa, on which all numbers are compared: data types, mixtures, corrections, gaps, and trees
-/// so deep that CLVs are scaled.
+/// Sets of partitions over so many taxa, on which all numbers are compared: data types, mixtures, corrections, gaps, trees
+/// so deep that CLVs are scaled, and so many blocks of patterns that all threads add their sums.
 const AGREE: &[(&str, usize, &[Shape])] = &[
     (
         "DNA with gaps",
@@ -65,6 +65,7 @@ const AGREE: &[(&str, usize, &[Shape])] = &[
         ],
     ),
     ("scaling", 1100, &[("HKY{2.5}+FU{0.1/0.4/0.3/0.2}+I{0.2}+G3{0.8}", 1100, 12)]),
+    ("many blocks", 12, &[("JC", 12, 40_000)]),
 ];
 
 /// Alignments whose times are measured. The small one has hardly any arithmetic: it shows what launches and copies take.
