@@ -4,12 +4,19 @@
     cuda/mutate_ptx.py target/release/mlsearch [--each N] [--seed N] [--jobs N] [--timeout SECONDS] [--ptxas PATH]
 
 Copies of the program are made in which one instruction of the PTX is another one, N of each of the kinds below, at places that are drawn. Each copy
-runs `gpu-selftest --quick` in a folder of its own, which must fail: with other bits, with an error of the driver, or by not
-coming to an end. What is not found is listed with its function, to be looked at: some changes have no effect (a comparison that is never
-near its limit, a barrier after which nothing is read). With `--ptxas`, nothing is run: it is only checked that each changed file still compiles.
+runs `gpu-selftest --compare` in a folder of its own, which must fail: with other bits, with an error, or by not coming to an end. Where it does not, the
+instruction is replaced by one that ends the launch: if that is not found either, nothing comes to this place (a kernel that is shared by several
+has ways that one of them does not take). What is executed and not found is listed with its function, to be looked at: some changes have no effect, as
+in a comparison that is never near its limit, or a constant's last digits in a term that is too small for them.
+
+A barrier that is left out need not show in any number, because threads may happen to come in the right order: such changes are counted apart (racecheck
+of compute-sanitizer and the thread sanitizer of `tests/cuda_stand_in.rs` are for them). So are those that the driver does not accept.
+
+With `--ptxas`, nothing is run: it is only checked that each changed file still compiles.
 """
 
 import argparse
+import collections
 import concurrent.futures
 import pathlib
 import random
@@ -23,6 +30,9 @@ PTX = pathlib.Path(__file__).parent / "ptx"
 UNITS = ["states_4", "states_20", "states_64", "states_any"]
 # Functions that no kernel of these files calls: those in single precision, and what the host compares sizes with.
 UNUSED = re.compile(rb"Li\d+Ef|^common_sizes$")
+BARRIER = "barrier left out"
+# What may happen to a change.
+HAPPENED = ["found", "not found", "not executed", "refused"]
 # What is changed, as a regular expression of bytes, and what stands there instead: as many bytes.
 KINDS = {
     "rounding of a multiply-add": (rb"fma\.rn\.f64", lambda m: b"fma.rz.f64"),
@@ -33,7 +43,7 @@ KINDS = {
     "address": (rb"(ld\.(?:global\.|shared\.)?f64 \t%fd\d+, \[%r\w*\d+\+)(\d+)\]", lambda m: m[1] + b"0".rjust(len(m[2]), b"0") + b"]"),
     "index": (rb"(shl\.b64 \t%rd\d+, %rd\d+, )3;", lambda m: m[1] + b"2;"),
     "store left out": (rb"\tst(\.(?:global\.|shared\.)?f64)", lambda m: b"\t//" + m[1]),
-    "barrier left out": (rb"\tbar\.sync", lambda m: b"\t//r.sync"),
+    BARRIER: (rb"\tbar\.sync", lambda m: b"\t//r.sync"),
     "choice": (rb"(selp\.f64 \t%fd\d+, )(%fd\d+|0d\w{16}), (%fd\d+|0d\w{16}),", lambda m: m[1] + m[3] + b", " + m[2] + b","),
     "constant": (rb"(\.f64 \t%fd\d+, (?:%fd\d+, )?0d[34]\w{8})(\w)", lambda m: m[1] + (b"7" if m[2] != b"7" else b"8")),
 }
@@ -63,9 +73,15 @@ def changed(text, start, replacement):
     return text[:start] + replacement + text[start + len(replacement) :]
 
 
-def outcome(program, mutant, timeout):
-    """What the self-test says of a changed program; None if it finds nothing."""
-    _, unit, start, replacement, _ = mutant
+def statement_at(text, place):
+    """Where the instruction at this byte begins, after its predicate, and its end."""
+    line = text.rindex(b"\n", 0, place) + 1
+    start = line + len(re.match(rb"\s*(?:@!?%p\d+\s+)?", text[line:])[0])
+    return start, text.index(b";", start) + 1
+
+
+def said_of(program, unit, start, replacement, timeout):
+    """What the self-test says if the bytes from `start` on are others: (what happened, in words), of HAPPENED."""
     text = (PTX / f"{unit}_75.ptx").read_bytes()
     whole = program.read_bytes()
     if whole.count(text) != 1:
@@ -74,15 +90,31 @@ def outcome(program, mutant, timeout):
         copy = pathlib.Path(folder) / "mlsearch"
         copy.write_bytes(changed(whole, whole.index(text) + start, replacement))
         copy.chmod(0o755)
-        command = [str(copy), "gpu-selftest", "--quick", "--redo"]
+        command = [str(copy), "gpu-selftest", "--compare", "--redo"]
         try:
             run = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=timeout)
         except subprocess.TimeoutExpired:
-            return f"no end after {timeout} s"
+            return "found", f"no end after {timeout} s"
     if run.returncode == 0:
-        return None
-    said = [line for line in (run.stdout + run.stderr).splitlines() if re.search("bits|error|differ|GPU", line)]
-    return f"exit code {run.returncode}: {said[-1].strip() if said else ''}"
+        return "not found", ""
+    said = [line.strip() for line in (run.stderr + run.stdout).splitlines() if line.strip()]
+    of_bits = [line for line in said if "differ from those of the processor" in line]
+    if of_bits:
+        return "found", f"other bits: {re.search('[0-9]+', of_bits[0].partition('mlsearch: ')[2])[0]} numbers"
+    reason = next((line for line in said if re.search("error|stopped|panicked|does not accept|cannot be used", line)), said[-1] if said else "")
+    refused = "does not accept the kernels" in reason
+    return "refused" if refused else "found", f"exit code {run.returncode}: {reason}"
+
+
+def outcome(program, mutant, timeout):
+    """What the self-test says of a changed program: (what happened, in words)."""
+    _, unit, start, replacement, _ = mutant
+    happened, said = said_of(program, unit, start, replacement, timeout)
+    if happened != "not found":
+        return happened, said
+    begin, end = statement_at((PTX / f"{unit}_75.ptx").read_bytes(), start + 1)
+    ending, _ = said_of(program, unit, begin, b"trap;".ljust(end - begin), timeout)
+    return ("not executed" if ending == "not found" else "not found"), f"at byte {start}"
 
 
 def compiles(ptxas, mutant):
@@ -98,7 +130,7 @@ def main():
     arguments.add_argument("--each", type=int, default=3)
     arguments.add_argument("--seed", type=int, default=1)
     arguments.add_argument("--jobs", type=int, default=4)
-    arguments.add_argument("--timeout", type=float, default=60.0)
+    arguments.add_argument("--timeout", type=float, default=180.0)
     arguments.add_argument("--ptxas")
     options = arguments.parse_args()
     every = list(mutants(options.each, options.seed))
@@ -108,14 +140,17 @@ def main():
             print(f"{mutant[0]:<28} {mutant[1]:<10} {mutant[4]:<40} {'compiles' if is_compiled else said}")
         return
     program = options.program.resolve()
-    found = 0
+    counts = collections.Counter()
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         outcomes = pool.map(lambda mutant: outcome(program, mutant, options.timeout), every)
-        for (kind, unit, start, replacement, function), said in zip(every, outcomes):
-            found += said is not None
-            print(f"{kind:<28} {unit:<10} {function[:40]:<40} {said or f'NOT FOUND, at byte {start}'}", flush=True)
-    print(f"{found} of {len(every)} found")
-    sys.exit(found < len(every))
+        for (kind, unit, _, _, function), (happened, said) in zip(every, outcomes):
+            counts[kind == BARRIER, happened] += 1
+            word = happened.upper() if happened == "not found" else happened
+            print(f"{kind:<28} {unit:<10} {function[:40]:<40} {word}, {said}", flush=True)
+    for is_barrier in (False, True):
+        of_kind = ", ".join(f"{counts[is_barrier, happened]} {happened}" for happened in HAPPENED)
+        print(f"{'barriers left out' if is_barrier else 'other changes'}: {of_kind}")
+    sys.exit(counts[False, "not found"] > 0)
 
 
 if __name__ == "__main__":
