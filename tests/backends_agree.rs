@@ -314,3 +314,36 @@ fn scores_in_single_precision_are_close_and_nothing_else_changes() {
         }
     }
 }
+
+#[test]
+#[ignore = "scratch"]
+fn scratch_wide() {
+    let on_gpus = gpus().expect("a GPU");
+    let wanted = std::env::var("MLSEARCH_CASES").expect("names");
+    let seed = std::env::var("MLSEARCH_SEED").map_or(11, |seed| seed.parse().expect("a seed"));
+    let own = options(None, None, 2);
+    for shape in CASES.iter().chain(conformance::WIDE_CASES) {
+        if !wanted.split(';').any(|name| name == "all" || shape.name == name) {
+            continue;
+        }
+        let case = Case::new(shape, seed);
+        let patterns: Vec<usize> = case.partitions.iter().map(|p| p.data.num_patterns()).collect();
+        println!("{}: patterns {:?}", shape.name, &patterns[..patterns.len().min(6)]);
+        for &linkage in shape.linkages() {
+            let start = std::time::Instant::now();
+            let want = conformance::everything(&case, linkage, made(own)(&case.data()), |_| ());
+            let want = want.expect("an engine");
+            let cpu = start.elapsed().as_secs_f64();
+            if std::env::var("MLSEARCH_CPU_ONLY").is_ok() {
+                println!("   {linkage:?} {} numbers {cpu:.2}", want.numbers().count());
+                continue;
+            }
+            let start = std::time::Instant::now();
+            let got = conformance::everything(&case, linkage, made(on_gpus)(&case.data()), |_| ());
+            let got = got.expect("an engine");
+            let gpu = start.elapsed().as_secs_f64();
+            let (numbers, differing) = want.differing(&got);
+            println!("   {linkage:?} {numbers} numbers, {differing} differ; {cpu:.2} {gpu:.2}");
+        }
+    }
+}

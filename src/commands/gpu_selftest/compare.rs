@@ -7,15 +7,17 @@ use crate::likelihood::select::make_engine;
 use crate::likelihood::{BrlenLinkage, EngineOptions, Evaluator, Result as EngineResult};
 use crate::tree::{EdgeId, NodeId, Tree};
 
-/// Compares all numbers of a case, on engines of these options: the processor's and the GPUs'.
+/// Compares all numbers of a case with branch lengths that are shared in these ways, on engines of these options: the processor's
+/// and the GPUs'.
 pub(super) fn agreement(
     shape: &CaseShape,
+    linkages: &[BrlenLinkage],
     seed: u64,
     [on_processor, on_gpus]: [&EngineOptions; 2],
 ) -> Result<Agreement> {
     let case = Case::new(shape, seed);
     let (mut numbers, mut differing) = (0, 0);
-    for &linkage in shape.linkages() {
+    for &linkage in linkages {
         let found =
             |options| everything(&case, linkage, make_engine(&case.data(), options)?, |_| ());
         let (of_linkage, other) = found(on_processor)?.differing(&found(on_gpus)?);

@@ -79,13 +79,16 @@ fn set_lengths(tree: &mut Tree, lengths: Lengths) {
     let [shortest, longest] = BRLEN_BOUNDS;
     let edges: Vec<_> = tree.edges().collect();
     for (number, edge) in edges.into_iter().enumerate() {
-        match (lengths, number % 7) {
-            (Lengths::Simulated, _) => {}
-            (Lengths::Short, _) | (Lengths::Extreme, 1 | 4) => tree.set_brlen(edge, shortest),
-            (Lengths::Extreme, 2) => tree.set_brlen(edge, longest),
-            (Lengths::Extreme, 3) => tree.set_brlen(edge, 0.0),
-            (Lengths::Extreme, 5) => tree.set_brlen(edge, 9.0),
-            (Lengths::Extreme, _) => {}
+        let other = match (lengths, number % 7) {
+            (Lengths::Simulated, _) => None,
+            (Lengths::Short, _) | (Lengths::Extreme, 1 | 4) => Some(shortest),
+            (Lengths::Extreme, 2) => Some(longest),
+            (Lengths::Extreme, 3) => Some(0.0),
+            (Lengths::Extreme, 5) => Some(9.0),
+            (Lengths::Extreme, _) => None,
+        };
+        if let Some(length) = other {
+            tree.set_brlen(edge, length);
         }
     }
 }

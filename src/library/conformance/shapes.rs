@@ -155,8 +155,8 @@ pub const WIDE_CASES: &[CaseShape] = &[
     CaseShape::new("many partitions, mixed types", 6, &MANY_MIXED),
     CaseShape::new("many patterns", 20, &[(GTR, 20, 2700)]),
     CaseShape::new("more than 128 blocks", 12, &[("JC", 12, 40_000)]),
-    CaseShape::new("more than 128 blocks, proteins", 12, &[("LG", 12, 17_000)]),
-    CaseShape::new("more than 128 blocks, codons", 10, &[("GY{2/0.3}+FE", 10, 17_000)]),
+    CaseShape::new("more than 128 blocks, proteins", 12, &[("LG", 12, 19_000)]),
+    CaseShape::new("more than 128 blocks, codons", 6, &[("GY{2/0.3}+FE", 6, 24_000)]),
     CaseShape::new(
         "more than 128 blocks, mixed types",
         12,

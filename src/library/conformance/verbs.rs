@@ -18,8 +18,7 @@ impl Found {
 
     /// All numbers in their order, with what they are.
     pub fn numbers(&self) -> impl Iterator<Item = (&str, f64)> {
-        let of_list = |(what, values): &'_ (String, Vec<f64>)| (what.as_str(), values.as_slice());
-        self.0.iter().map(of_list).flat_map(|(what, values)| values.iter().map(move |v| (what, *v)))
+        self.0.iter().flat_map(|(what, values)| values.iter().map(|&value| (what.as_str(), value)))
     }
 
     /// The lists that are called this, in their order.
@@ -37,13 +36,19 @@ impl Found {
     }
 }
 
+/// True for deep trees and many sites, with which a few numbers of each kind are enough.
+fn is_large(evaluator: &Evaluator) -> bool {
+    let num_sites = |partition| evaluator.num_sites_of(partition);
+    let is_long = (0..evaluator.num_partitions()).map(num_sites).any(|sites| sites > 10_000.0);
+    is_long || evaluator.tree().num_tips() >= 100
+}
+
 /// Where a subtree hangs, and edges that it could be put into.
 type Movable = ((NodeId, EdgeId), Vec<EdgeId>);
 
-/// Subtrees of a tree, a few of them, in deep trees fewer.
-pub fn subtrees(tree: &Tree) -> Vec<Movable> {
+/// Subtrees of a tree that hang at so many of its nodes.
+fn subtrees(tree: &Tree, num_nodes: usize) -> Vec<Movable> {
     let inner: Vec<NodeId> = tree.nodes().skip(tree.num_tips()).collect();
-    let num_nodes = if tree.num_tips() >= 100 { 2 } else { 4 };
     let mut found = Vec::new();
     for &attach in inner.iter().step_by(inner.len().div_ceil(num_nodes)) {
         for (_, pendant) in tree.links(attach) {
@@ -114,7 +119,8 @@ fn likelihoods(evaluator: &mut Evaluator, found: &mut Found) -> Result<()> {
     }
     found.note("likelihood at another root", evaluator.partition_log_likelihoods()?);
     let inner: Vec<NodeId> = evaluator.tree().nodes().skip(evaluator.tree().num_tips()).collect();
-    for &node in inner.iter().step_by(inner.len().div_ceil(8)) {
+    let num_nodes = if is_large(evaluator) { 2 } else { 8 };
+    for &node in inner.iter().step_by(inner.len().div_ceil(num_nodes)) {
         let states = NodeStates::new(evaluator).at(node)?;
         for (partition, states) in states.into_iter().enumerate() {
             let what = format!("likelihood of the states of partition {partition} at {node:?}");
@@ -149,7 +155,7 @@ fn branches(evaluator: &mut Evaluator, found: &mut Found) -> Result<()> {
 /// # Errors
 /// The engine has failed.
 pub fn regrafts(evaluator: &mut Evaluator, found: &mut Found) -> Result<()> {
-    let subtrees = subtrees(evaluator.tree());
+    let subtrees = subtrees(evaluator.tree(), if is_large(evaluator) { 2 } else { 4 });
     let places: Vec<_> = subtrees.iter().map(|(place, _)| *place).collect();
     for tolerance in [None, Some(1e-2)] {
         let prunes = evaluator.prune(&places, tolerance)?;
