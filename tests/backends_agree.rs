@@ -1,7 +1,7 @@
 //! What every engine must compute: a suite that takes an engine's constructor, goes through every verb on
 //! every type of data, and compares the numbers with those of another engine.
 
-use mlsearch::conformance::{self, CASES, Case, CaseShape, Found, GTR, HKY_I, Lengths};
+use mlsearch::conformance::{self, CASES, Case, CaseShape, Found, GTR, HKY_I, Lengths, WIDE_CASES};
 use mlsearch::likelihood::cpu::{CpuEngine, select_kernels};
 use mlsearch::likelihood::distributed::Engines;
 use mlsearch::likelihood::engine::{Engine, PartitionData};
@@ -11,6 +11,7 @@ use mlsearch::mpi::{Ranks, Subject, as_threads, follow};
 use mlsearch::tree::NodeId;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::Instant;
 
 /// Makes an engine for the data of some partitions.
 type Constructor<'a> = &'a dyn Fn(&[PartitionData]) -> Box<dyn Engine>;
@@ -315,35 +316,42 @@ fn scores_in_single_precision_are_close_and_nothing_else_changes() {
     }
 }
 
+/// What only `gpu-selftest` takes is what it says, and the processor can compute it.
 #[test]
-#[ignore = "scratch"]
-fn scratch_wide() {
-    let on_gpus = gpus().expect("a GPU");
-    let wanted = std::env::var("MLSEARCH_CASES").expect("names");
-    let seed = std::env::var("MLSEARCH_SEED").map_or(11, |seed| seed.parse().expect("a seed"));
-    let own = options(None, None, 2);
-    for shape in CASES.iter().chain(conformance::WIDE_CASES) {
-        if !wanted.split(';').any(|name| name == "all" || shape.name == name) {
+fn wide_cases_are_what_they_say_and_any_number_of_threads_gives_the_same_bits() {
+    for shape in WIDE_CASES.iter().filter(|shape| !shape.is_deep()) {
+        let case = case(shape);
+        if shape.name.starts_with("more than 128 blocks") {
+            let patterns = case.partitions.iter().map(|partition| partition.data.num_patterns());
+            assert!(patterns.max() > Some(128 * 128), "{}", shape.name);
             continue;
         }
-        let case = Case::new(shape, seed);
-        let patterns: Vec<usize> = case.partitions.iter().map(|p| p.data.num_patterns()).collect();
-        println!("{}: patterns {:?}", shape.name, &patterns[..patterns.len().min(6)]);
+        let found = [1, 3].map(|threads| {
+            everything(&case, BrlenLinkage::Linked, &made(options(None, None, threads)))
+        });
+        assert_same_bits(&found[1], &found[0], shape.name);
+    }
+}
+
+/// The cases whose names have one of these words (`MLSEARCH_CASES`, with `;` between them; otherwise all), also those for which the
+/// stand-in takes long, with the seconds of processor and GPU.
+#[test]
+#[ignore = "takes minutes"]
+fn gpus_give_the_bits_of_the_processor_on_wide_cases_which_may_take_minutes() {
+    let Some(on_gpus) = gpus() else { return };
+    let words = std::env::var("MLSEARCH_CASES").unwrap_or_default();
+    let is_asked =
+        |shape: &&CaseShape| words.split(';').any(|words| shape.name.contains(words.trim()));
+    for shape in CASES.iter().chain(WIDE_CASES).filter(is_asked) {
+        let case = case(shape);
         for &linkage in shape.linkages() {
-            let start = std::time::Instant::now();
-            let want = conformance::everything(&case, linkage, made(own)(&case.data()), |_| ());
-            let want = want.expect("an engine");
-            let cpu = start.elapsed().as_secs_f64();
-            if std::env::var("MLSEARCH_CPU_ONLY").is_ok() {
-                println!("   {linkage:?} {} numbers {cpu:.2}", want.numbers().count());
-                continue;
-            }
-            let start = std::time::Instant::now();
-            let got = conformance::everything(&case, linkage, made(on_gpus)(&case.data()), |_| ());
-            let got = got.expect("an engine");
-            let gpu = start.elapsed().as_secs_f64();
-            let (numbers, differing) = want.differing(&got);
-            println!("   {linkage:?} {numbers} numbers, {differing} differ; {cpu:.2} {gpu:.2}");
+            let timed = |options| {
+                let start = Instant::now();
+                (everything(&case, linkage, &made(options)), start.elapsed().as_secs_f64())
+            };
+            let ((want, own), (got, gpu)) = (timed(options(None, None, 2)), timed(on_gpus));
+            println!("{}, {linkage:?}: {own:.2} s, on GPUs {gpu:.2} s", shape.name);
+            assert_same_bits(&got, &want, &format!("{}, {linkage:?}", shape.name));
         }
     }
 }

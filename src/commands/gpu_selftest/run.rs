@@ -51,23 +51,20 @@ fn gpu_selftest(plan: &Plan, options: &GpuSelftest, record: &mut RunRecord) -> R
         ..SelftestReport::default()
     };
     let wide = if options.quick { &[] } else { WIDE_CASES };
-    let has_ended = |report: &SelftestReport| options.compare && report.num_differing() > 0;
     for shape in CASES.iter().chain(wide) {
-        if has_ended(&report) {
-            break;
-        }
         record.progress.stage(&format!("comparing: {}", shape.name), None);
         let linkages = if options.quick { &shape.linkages()[..1] } else { shape.linkages() };
         let engines = [&on_processor, &on_gpus];
         report.agreement.push(agreement(shape, linkages, plan.seed, engines)?);
-    }
-    for shape in CASES {
-        if has_ended(&report) {
+        if options.compare && report.num_differing() > 0 {
             break;
         }
-        report.single.push(single_scores(shape, plan.seed, [&on_gpus, &in_single, &in_single])?);
     }
     if !options.compare {
+        for shape in CASES {
+            let engines = [&on_gpus, &in_single, &in_single];
+            report.single.push(single_scores(shape, plan.seed, engines)?);
+        }
         let engines = [&on_processor, &on_gpus, &in_single];
         measure(plan.seed, options.quick, engines, &mut report, record)?;
     }
