@@ -16,11 +16,6 @@ use std::time::Instant;
 /// Makes an engine for the data of some partitions.
 type Constructor<'a> = &'a dyn Fn(&[PartitionData]) -> Box<dyn Engine>;
 
-/// The case of a shape, always the same.
-fn case(shape: &CaseShape) -> Case {
-    Case::new(shape, 11)
-}
-
 /// Every verb on a case, with what must hold for each engine: jobs alone have the numbers that they have in a batch, and no vector
 /// is taken to be valid that is not.
 fn everything(case: &Case, linkage: BrlenLinkage, make: Constructor) -> Found {
@@ -68,7 +63,7 @@ fn on_one_thread(shape: &CaseShape, case: &Case, linkage: BrlenLinkage) -> &'sta
 #[test]
 fn the_engine_computes_what_textbook_formulas_give() {
     for shape in CASES.iter().filter(|shape| !shape.is_deep()) {
-        let (name, case) = (shape.name, case(shape));
+        let (name, case) = (shape.name, Case::new(shape));
         for &linkage in shape.linkages() {
             let want = everything(&case, linkage, &made(options(Some("naive"), None, 1)));
             let got = on_one_thread(shape, &case, linkage);
@@ -91,7 +86,7 @@ fn the_engine_computes_what_textbook_formulas_give() {
 #[test]
 fn deep_trees_have_the_likelihoods_of_textbook_formulas() {
     for shape in CASES.iter().filter(|shape| shape.is_deep()) {
-        let (name, case) = (shape.name, case(shape));
+        let (name, case) = (shape.name, Case::new(shape));
         let found = |name| {
             let engine = made(options(name, None, 1))(&case.data());
             let mut evaluator = case.evaluator(BrlenLinkage::Linked, engine);
@@ -132,7 +127,7 @@ fn assert_same_bits(got: &Found, want: &Found, case: &str) {
 #[test]
 fn every_instruction_set_and_number_of_threads_gives_the_same_bits() {
     for shape in CASES {
-        let (name, case) = (shape.name, case(shape));
+        let (name, case) = (shape.name, Case::new(shape));
         for &linkage in shape.linkages() {
             let want = on_one_thread(shape, &case, linkage);
             for &set in INSTRUCTION_SETS {
@@ -158,7 +153,7 @@ fn without_repeats(data: &[PartitionData]) -> Box<dyn Engine> {
 #[test]
 fn repeated_patterns_have_the_same_bits_as_if_each_was_computed() {
     for shape in CASES {
-        let (name, case) = (shape.name, case(shape));
+        let (name, case) = (shape.name, Case::new(shape));
         for &linkage in shape.linkages() {
             let want = everything(&case, linkage, &without_repeats);
             assert_same_bits(
@@ -175,7 +170,7 @@ fn repeated_patterns_have_the_same_bits_as_if_each_was_computed() {
 #[test]
 fn clvs_that_are_forgotten_and_computed_again_have_the_same_bits() {
     for shape in CASES {
-        let (name, case) = (shape.name, case(shape));
+        let (name, case) = (shape.name, Case::new(shape));
         for &linkage in shape.linkages() {
             let want = on_one_thread(shape, &case, linkage);
             for (clv_bytes, threads) in [(1, 1), (20_000, 3), (200_000, 1)] {
@@ -209,7 +204,7 @@ const CASES_FOR_RANKS: &[CaseShape] = &[
 fn any_number_of_ranks_gives_the_same_bits() {
     let cases = CASES.iter().chain(CASES_FOR_RANKS);
     for shape in cases {
-        let (name, case) = (shape.name, case(shape));
+        let (name, case) = (shape.name, Case::new(shape));
         for &linkage in shape.linkages() {
             let want = on_one_thread(shape, &case, linkage);
             for (num_ranks, threads) in [(1, 1), (2, 1), (3, 2), (4, 1)] {
@@ -253,7 +248,7 @@ fn gpus() -> Option<EngineOptions> {
 fn gpus_give_the_bits_of_the_processor() {
     let Some(on_gpus) = gpus() else { return };
     for shape in CASES {
-        let (name, case) = (shape.name, case(shape));
+        let (name, case) = (shape.name, Case::new(shape));
         for &linkage in shape.linkages() {
             let want = on_one_thread(shape, &case, linkage);
             let clv_bytes = on_gpus.clv_bytes.map(|bytes| few_clv_bytes(shape, bytes));
@@ -281,7 +276,7 @@ fn scores_in_single_precision_are_close_and_nothing_else_changes() {
     let Some(on_gpus) = gpus() else { return };
     let single = EngineOptions { score_precision: ScorePrecision::Single, ..on_gpus };
     for shape in CASES.iter().chain(SINGLE_CASES) {
-        let (name, case) = (shape.name, case(shape));
+        let (name, case) = (shape.name, Case::new(shape));
         let num_sites = case.num_sites();
         for linkage in [BrlenLinkage::Linked, BrlenLinkage::Unlinked] {
             if linkage == BrlenLinkage::Unlinked && case.partitions.len() == 1 {
@@ -320,7 +315,7 @@ fn scores_in_single_precision_are_close_and_nothing_else_changes() {
 #[test]
 fn wide_cases_are_what_they_say_and_any_number_of_threads_gives_the_same_bits() {
     for shape in WIDE_CASES.iter().filter(|shape| !shape.is_deep()) {
-        let case = case(shape);
+        let case = Case::new(shape);
         if shape.name.starts_with("more than 128 blocks") {
             let patterns = case.partitions.iter().map(|partition| partition.data.num_patterns());
             assert!(patterns.max() > Some(128 * 128), "{}", shape.name);
@@ -343,7 +338,7 @@ fn gpus_give_the_bits_of_the_processor_on_wide_cases_which_may_take_minutes() {
     let is_asked =
         |shape: &&CaseShape| words.split(';').any(|words| shape.name.contains(words.trim()));
     for shape in CASES.iter().chain(WIDE_CASES).filter(is_asked) {
-        let case = case(shape);
+        let case = Case::new(shape);
         for &linkage in shape.linkages() {
             let timed = |options| {
                 let start = Instant::now();

@@ -12,10 +12,9 @@ use crate::tree::{EdgeId, NodeId, Tree};
 pub(super) fn agreement(
     shape: &CaseShape,
     linkages: &[BrlenLinkage],
-    seed: u64,
     [on_processor, on_gpus]: [&EngineOptions; 2],
 ) -> Result<Agreement> {
-    let case = Case::new(shape, seed);
+    let case = Case::new(shape);
     let (mut numbers, mut differing) = (0, 0);
     for &linkage in linkages {
         let found =
@@ -30,10 +29,9 @@ pub(super) fn agreement(
 /// Scores in double precision, and twice in single, on engines of these options.
 pub(super) fn single_scores(
     shape: &CaseShape,
-    seed: u64,
     options: [&EngineOptions; 3],
 ) -> Result<SingleScores> {
-    let case = Case::new(shape, seed);
+    let case = Case::new(shape);
     let of = |options: &EngineOptions| scores_of(&mut evaluator(&case, options)?);
     let [exact, scores, again] = options.map(of);
     let (exact, scores, again) = (exact?, scores?, again?);

@@ -55,7 +55,7 @@ pub(super) fn measure(
     for shape in timed {
         let name = shape.name;
         record.progress.stage(&format!("measuring: {name}"), None);
-        let case = Case::new(shape, seed);
+        let case = Case::new(shape);
         let processor = times_of(&mut evaluator(&case, on_processor)?)?;
         let gpus = times_of(&mut evaluator(&case, on_gpus)?)?;
         let single_seconds = seconds_of_scores(&mut evaluator(&case, in_single)?)?;
@@ -91,7 +91,7 @@ pub(super) fn measure(
     for (shape, replicates) in searched {
         let name = shape.name;
         record.progress.stage(&format!("searching: {name}"), None);
-        let case = Case::new(shape, seed);
+        let case = Case::new(shape);
         let (mut numbers, mut differing) = (0, 0);
         for replicate in 0..=*replicates {
             let [own, on_gpu] =

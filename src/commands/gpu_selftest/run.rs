@@ -55,7 +55,7 @@ fn gpu_selftest(plan: &Plan, options: &GpuSelftest, record: &mut RunRecord) -> R
         record.progress.stage(&format!("comparing: {}", shape.name), None);
         let linkages = if options.quick { &shape.linkages()[..1] } else { shape.linkages() };
         let engines = [&on_processor, &on_gpus];
-        report.agreement.push(agreement(shape, linkages, plan.seed, engines)?);
+        report.agreement.push(agreement(shape, linkages, engines)?);
         if options.compare && report.num_differing() > 0 {
             break;
         }
@@ -63,7 +63,7 @@ fn gpu_selftest(plan: &Plan, options: &GpuSelftest, record: &mut RunRecord) -> R
     if !options.compare {
         for shape in CASES {
             let engines = [&on_gpus, &in_single, &in_single];
-            report.single.push(single_scores(shape, plan.seed, engines)?);
+            report.single.push(single_scores(shape, engines)?);
         }
         let engines = [&on_processor, &on_gpus, &in_single];
         measure(plan.seed, options.quick, engines, &mut report, record)?;

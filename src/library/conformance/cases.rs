@@ -9,6 +9,9 @@ use crate::rng::{Purpose, Rng, stream};
 use crate::simulate::{sample_partition, yule_tree};
 use crate::tree::Tree;
 
+/// What the random numbers depend on, apart from the number of taxa.
+const SEED: u64 = 11;
+
 /// A partition that was simulated along a tree.
 #[derive(Debug, Clone)]
 pub struct Sampled {
@@ -30,12 +33,12 @@ pub struct Case {
 }
 
 impl Case {
-    /// Draws a tree and partitions of this shape.
+    /// The tree and the partitions of this shape, which are always the same.
     ///
     /// # Panics
     /// If a model of the shape is none.
-    pub fn new(shape: &CaseShape, seed: u64) -> Self {
-        let mut rng = stream(seed, Purpose::Test, shape.num_taxa as u64);
+    pub fn new(shape: &CaseShape) -> Self {
+        let mut rng = stream(SEED, Purpose::Test, shape.num_taxa as u64);
         let mut tree = yule_tree(shape.num_taxa, 0.15, &mut rng);
         let partitions =
             shape.shapes.iter().map(|shape| sampled(&tree, *shape, &mut rng)).collect();

@@ -156,7 +156,7 @@ pub const WIDE_CASES: &[CaseShape] = &[
     CaseShape::new("many patterns", 20, &[(GTR, 20, 2700)]),
     CaseShape::new("more than 128 blocks", 12, &[("JC", 12, 40_000)]),
     CaseShape::new("more than 128 blocks, proteins", 12, &[("LG", 12, 19_000)]),
-    CaseShape::new("more than 128 blocks, codons", 6, &[("GY{2/0.3}+FE", 6, 24_000)]),
+    CaseShape::new("more than 128 blocks, codons", 10, &[("GY{2/0.3}+FE", 10, 18_000)]),
     CaseShape::new(
         "more than 128 blocks, mixed types",
         12,
@@ -176,12 +176,12 @@ pub const WIDE_CASES: &[CaseShape] = &[
     )
     .with(Lengths::Extreme),
     CaseShape::new("scaled per category, more rates", 1100, &[("JC+I{0.2}+G6{0.4}", 1100, 20)]),
-    CaseShape::new("scaled per category, proteins", 1100, &[(LG_I, 1100, 12)]),
-    CaseShape::new("scaled per category, codons", 1100, &[(GY, 1100, 6)]),
+    CaseShape::new("scaled per category, proteins", 1100, &[(LG_I, 1100, 30)]),
+    CaseShape::new("scaled per category, codons", 1100, &[(GY, 1100, 12)]),
     CaseShape::new(
         "scaled per category, mixed types",
         1100,
-        &[(HKY_I, 1100, 20), (LG_I, 1100, 8), (GY, 1100, 4), ("JC+G2{0.4}+ASC_LEWIS", 1100, 9)],
+        &[(HKY_I, 1100, 30), (LG_I, 1100, 16), (GY, 1100, 8), ("JC+G2{0.4}+ASC_LEWIS", 1100, 9)],
     ),
 ];
 
