@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Shows on a GPU that `mlsearch gpu-selftest` finds a wrong instruction: mutation tests of the compiled kernels.
 
-    cuda/mutate_ptx.py target/release/mlsearch [--each N] [--seed N] [--jobs N] [--timeout SECONDS] [--ptxas PATH]
+    cuda/mutate_ptx.py target/release/mlsearch [--each N] [--seed N] [--jobs N] [--timeout SECONDS] [--skip KIND] [--ptxas PATH]
 
 Copies of the program are made in which one instruction of the PTX is another one, N of each of the kinds below, at places that are drawn. Each copy
 runs `gpu-selftest --compare` in a folder of its own, which must fail: with other bits, with an error, or by not coming to an end. Where it does not, the
@@ -131,9 +131,10 @@ def main():
     arguments.add_argument("--seed", type=int, default=1)
     arguments.add_argument("--jobs", type=int, default=4)
     arguments.add_argument("--timeout", type=float, default=180.0)
+    arguments.add_argument("--skip", action="append", default=[], choices=list(KINDS), help="a kind of change that is not made")
     arguments.add_argument("--ptxas")
     options = arguments.parse_args()
-    every = list(mutants(options.each, options.seed))
+    every = [mutant for mutant in mutants(options.each, options.seed) if mutant[0] not in options.skip]
     if options.ptxas:
         for mutant in every:
             is_compiled, said = compiles(options.ptxas, mutant)
