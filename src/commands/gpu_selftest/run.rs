@@ -4,7 +4,7 @@ use super::compare::{agreement, single_scores};
 use super::measure::measure;
 use super::report::SelftestReport;
 use crate::commands::Command;
-use crate::conformance::{CASES, WIDE_CASES};
+use crate::conformance::{CASES, CaseShape, WIDE_CASES};
 use crate::error::{Error, Result};
 use crate::likelihood::select::{ENGINE_OF_GPUS, describe_gpus, engine_names};
 use crate::likelihood::{EngineOptions, ScorePrecision};
@@ -51,7 +51,9 @@ fn gpu_selftest(plan: &Plan, options: &GpuSelftest, record: &mut RunRecord) -> R
         ..SelftestReport::default()
     };
     let wide = if options.quick { &[] } else { WIDE_CASES };
-    for shape in CASES.iter().chain(wide) {
+    // Deep trees take an emulator long.
+    let is_wanted = |shape: &&CaseShape| !(options.quick && shape.is_deep());
+    for shape in CASES.iter().chain(wide).filter(is_wanted) {
         record.progress.stage(&format!("comparing: {}", shape.name), None);
         let linkages = if options.quick { &shape.linkages()[..1] } else { shape.linkages() };
         let engines = [&on_processor, &on_gpus];
@@ -61,7 +63,7 @@ fn gpu_selftest(plan: &Plan, options: &GpuSelftest, record: &mut RunRecord) -> R
         }
     }
     if !options.compare {
-        for shape in CASES {
+        for shape in CASES.iter().filter(is_wanted) {
             let engines = [&on_gpus, &in_single, &in_single];
             report.single.push(single_scores(shape, engines)?);
         }
