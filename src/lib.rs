@@ -16,10 +16,10 @@
 
 #[doc(no_inline)]
 pub use mlsearch_library::{
-    alignment, alphabet, ancestral, bootstrap, distance, error, gpu, input, likelihood, model,
-    model_selection, mpi, numeric, observer, optimize, panics, parallel, parsimony, partition, rng,
-    sampler, search, simulate, site_rates, stop, taxa, terrace, topology_tests, tree,
-    tree_distance, whole_file,
+    alignment, alphabet, ancestral, bootstrap, conformance, distance, error, gpu, input,
+    likelihood, model, model_selection, mpi, numeric, observer, optimize, panics, parallel,
+    parsimony, partition, rng, sampler, search, simulate, site_rates, stop, taxa, terrace,
+    topology_tests, tree, tree_distance, whole_file,
 };
 
 mod output;

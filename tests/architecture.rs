@@ -29,6 +29,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("terrace", 4),
     ("simulate", 4),
     ("likelihood", 4),
+    ("conformance", 5),
     ("optimize", 5),
     ("search", 6),
     ("sampler", 6),

@@ -1,259 +1,44 @@
 //! What every engine must compute: a suite that takes an engine's constructor, goes through every verb on
 //! every type of data, and compares the numbers with those of another engine.
 
+use mlsearch::conformance::{self, CASES, Case, CaseShape, Found, GTR, HKY_I, Lengths, WIDE_CASES};
 use mlsearch::likelihood::cpu::{CpuEngine, select_kernels};
 use mlsearch::likelihood::distributed::Engines;
 use mlsearch::likelihood::engine::{Engine, PartitionData};
 use mlsearch::likelihood::select::{INSTRUCTION_SETS, choose_engine, make_engine};
-use mlsearch::likelihood::{
-    BranchOptions, BrlenLinkage, EngineOptions, Evaluator, Gamma, GammaPrior, NodeStates,
-    ScorePrecision,
-};
-use mlsearch::model::Model;
-
+use mlsearch::likelihood::{BrlenLinkage, EngineOptions, Evaluator, NodeStates, ScorePrecision};
 use mlsearch::mpi::{Ranks, Subject, as_threads, follow};
-use mlsearch::rng::{Purpose, Rng, stream};
-use mlsearch::simulate::{sample_partition, yule_tree};
-use mlsearch::tree::{EdgeId, NodeId, Tree};
+use mlsearch::tree::NodeId;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::Instant;
 
 /// Makes an engine for the data of some partitions.
 type Constructor<'a> = &'a dyn Fn(&[PartitionData]) -> Box<dyn Engine>;
 
-/// A tree with partitions, each over some of the taxa.
-struct Case {
-    name: &'static str,
-    tree: Tree,
-    partitions: Vec<(PartitionData, Vec<usize>, Model)>,
-}
-
-/// A partition: model, number of taxa, number of sites.
-type Shape = (&'static str, usize, usize);
-
-const GTR: &str = "GTR{1.2/3.1/0.7/0.9/4.2/1}+FU{0.3/0.2/0.15/0.35}+G4{0.5}";
-const HKY_I: &str = "HKY{2.5}+FU{0.1/0.4/0.3/0.2}+I{0.2}+G3{0.8}";
-
-/// Data types, mixtures, corrections of ascertainment bias, partitions of every size, several blocks of
-/// patterns, and trees so deep that CLVs are scaled (above 1 000 taxa per rate category).
-const CASES: &[(&str, usize, &[Shape])] = &[
-    ("DNA, one gene", 9, &[(GTR, 9, 300)]),
-    ("DNA, one taxon has no data", 8, &[(GTR, 7, 60)]),
-    (
-        "DNA, gappy",
-        11,
-        &[
-            (GTR, 11, 200),
-            (HKY_I, 7, 40),
-            (GTR, 5, 137),
-            ("JC", 4, 20),
-            (GTR, 3, 9),
-            (HKY_I, 2, 12),
-            (GTR, 1, 5),
-            (GTR, 0, 0),
-        ],
-    ),
-    (
-        "mixed types",
-        8,
-        &[
-            (HKY_I, 8, 90),
-            ("LG+G4{0.7}", 6, 30),
-            ("BIN+FU{0.3/0.7}+G3{0.4}", 7, 40),
-            ("MULTI7_MK+FE", 5, 20),
-            ("GY{2/0.3}+FE+G2{0.7}", 5, 12),
-        ],
-    ),
-    ("profile mixture", 6, &[("LG+C10+G2{0.7}", 6, 20)]),
-    ("protein mixture", 7, &[("LG4X", 7, 25), ("LG+R3{0.4/0.8/2}{0.3/0.4/0.3}", 5, 140)]),
-    (
-        "ascertainment bias",
-        8,
-        &[
-            ("GTR{1/2/1/1/2/1}+FU{0.3/0.2/0.2/0.3}+G4{0.5}+ASC_LEWIS", 8, 150),
-            ("HKY{2}+FU{0.3/0.2/0.2/0.3}+ASC_FELS{17}", 6, 40),
-            ("JC+G4{0.4}+ASC_STAM{3/1/2/9}", 5, 30),
-            ("MULTI5_MK+FE+ASC_LEWIS", 7, 20),
-        ],
-    ),
-    ("scaled per pattern", 400, &[(GTR, 400, 12), (HKY_I, 300, 9)]),
-    ("scaled per category", 1100, &[(GTR, 1100, 8)]),
-];
-
-fn case(name: &'static str, num_taxa: usize, shapes: &[Shape]) -> Case {
-    let mut rng = stream(11, Purpose::Test, num_taxa as u64);
-    let tree = yule_tree(num_taxa, 0.15, &mut rng);
-    let partitions = shapes.iter().map(|shape| partition(&tree, *shape, &mut rng)).collect();
-    Case { name, tree, partitions }
-}
-
-fn partition(
-    tree: &Tree,
-    (text, num_taxa, num_sites): Shape,
-    rng: &mut Rng,
-) -> (PartitionData, Vec<usize>, Model) {
-    let model = Model::parse(text).expect("a model");
-    let patterns = sample_partition(tree, &model, num_taxa, num_sites, rng);
-    (PartitionData::new(&patterns, &model), patterns.tip_taxa, model)
-}
-
-impl Case {
-    fn evaluator(&self, linkage: BrlenLinkage, make: Constructor) -> Evaluator {
-        let data: Vec<PartitionData> =
-            self.partitions.iter().map(|partition| partition.0.clone()).collect();
-        let partitions =
-            self.partitions.iter().map(|(data, taxa, model)| (data, &taxa[..], model.clone()));
-        let mut evaluator =
-            Evaluator::new(self.tree.clone(), partitions.collect(), linkage, make(&data));
-        if linkage == BrlenLinkage::Scaled {
-            for partition in 0..self.partitions.len() {
-                evaluator.set_brlen_scaler(partition, 0.7 + 0.1 * partition as f64);
-            }
-        }
-        evaluator
-    }
-}
-
-/// Numbers with what they are.
-#[derive(Default)]
-struct Found(Vec<(String, f64)>);
-
-impl Found {
-    fn note(&mut self, what: &str, values: impl IntoIterator<Item = f64>) {
-        self.0.extend(values.into_iter().map(|value| (what.to_string(), value)));
-    }
-}
-
-/// Subtrees of a tree, a few of them, in deep trees fewer: where each hangs, and edges that it could be put into.
-fn subtrees(tree: &Tree) -> Vec<((NodeId, EdgeId), Vec<EdgeId>)> {
-    let inner: Vec<NodeId> = tree.nodes().skip(tree.num_tips()).collect();
-    let num_nodes = if is_deep(tree.num_tips()) { 2 } else { 4 };
-    let mut found = Vec::new();
-    for &attach in inner.iter().step_by(inner.len().div_ceil(num_nodes)) {
-        for (_, pendant) in tree.links(attach) {
-            let mut edges = Vec::new();
-            for (node, edge) in tree.other_links(attach, pendant) {
-                edges.extend(tree.preorder(node, edge).into_iter().skip(1).map(|(_, edge)| edge));
-            }
-            edges.truncate(8);
-            if !edges.is_empty() {
-                found.push(((attach, pendant), edges));
-            }
-        }
-    }
-    found
-}
-
-/// Every verb, on one case: what an engine computes.
+/// Every verb on a case, with what must hold for each engine: jobs alone have the numbers that they have in a batch, and no vector
+/// is taken to be valid that is not.
 fn everything(case: &Case, linkage: BrlenLinkage, make: Constructor) -> Found {
-    let mut found = Found::default();
-    let mut evaluator = case.evaluator(linkage, make);
-    let evaluator = &mut evaluator;
-    found.note("likelihood", evaluator.partition_log_likelihoods().expect("an engine"));
-    for partition in 0..evaluator.num_partitions() {
-        let lnls = evaluator.pattern_log_likelihoods(partition).expect("an engine");
-        found.note("likelihood of a pattern", lnls);
-        if evaluator.num_taxa_of(partition) >= 2 {
-            evaluator.set_virtual_root(
-                partition,
-                EdgeId(1.min(evaluator.num_taxa_of(partition) as u32 - 2)),
-            );
-        }
-    }
-    found.note(
-        "likelihood at another root",
-        evaluator.partition_log_likelihoods().expect("an engine"),
-    );
-    let inner: Vec<NodeId> = case.tree.nodes().skip(case.tree.num_tips()).collect();
-    for &node in inner.iter().step_by(inner.len().div_ceil(8)) {
-        let states = NodeStates::new(evaluator).at(node).expect("an engine");
-        for (partition, states) in states.iter().enumerate() {
-            let states = states.iter().flatten().copied();
-            found.note(
-                &format!("likelihood of the states of partition {partition} at {node:?}"),
-                states,
-            );
-        }
-    }
-    regrafts(evaluator, &mut found);
-    let partition = linkage.has_own_lengths().then_some(0);
-    let num_edges = evaluator.partition_tree(0).0.num_edges().min(case.tree.num_edges());
-    for edge in (0..num_edges as u32).step_by(num_edges.div_ceil(6).max(1)) {
-        let prior = GammaPrior { power: 0.9, gamma: Gamma { shape: 1.0, rate: 10.0 } };
-        let density =
-            evaluator.length_density(partition, EdgeId(edge), prior, 0.1).expect("an engine");
-        let Gamma { shape, rate } = density.expect("one with a prior");
-        found.note(&format!("density of the length of edge {edge}"), [shape, rate]);
-    }
-    if !linkage.has_own_lengths() {
-        let edges: Vec<EdgeId> = evaluator.tree().edges().collect();
-        let derivatives = evaluator.brlen_derivatives(&edges).expect("an engine");
-        found.note("derivatives of the lengths", derivatives.into_iter().flatten());
-    }
-    let options = BranchOptions { max_sweeps: 2, lnl_epsilon: 0.01, gain_tolerance: 1e-6 };
-    found.note("optimised", [evaluator.optimize_branches(&options).expect("an engine")]);
-    found.note("optimised gene", evaluator.partition_log_likelihoods().expect("an engine"));
-    // A replicate of the same sites, and another model.
-    for (partition, (data, ..)) in case.partitions.iter().enumerate() {
-        let weights: Vec<f64> = (0..data.weights.len()).map(|i| (i % 3) as f64).collect();
-        evaluator.set_pattern_weights(partition, &weights).expect("an engine");
-    }
-    found.note("other weights", evaluator.partition_log_likelihoods().expect("an engine"));
-    for (partition, (.., model)) in case.partitions.iter().enumerate() {
-        let mut model = model.clone();
-        let values = model.free_parameters().into_iter().map(|p| (p.value * 1.1).clamp(p.lo, p.hi));
-        let values: Vec<f64> = values.collect();
-        model.set_free_parameters(&values);
-        evaluator.set_model(partition, &model);
-    }
-    found.note("other model", evaluator.partition_log_likelihoods().expect("an engine"));
-    found.note("optimised again", [evaluator.optimize_branches(&options).expect("an engine")]);
+    let check = |evaluator: &mut Evaluator| {
+        evaluator.assert_clvs();
+        evaluator.assert_integrity();
+    };
+    let found = conformance::everything(case, linkage, make(&case.data()), check);
+    let found = found.expect("an engine");
+    assert_batches(&found);
     found
 }
 
-/// Pruning, scoring, trying and moving, one by one and as one batch, which must be the same.
-fn regrafts(evaluator: &mut Evaluator, found: &mut Found) {
-    let subtrees = subtrees(evaluator.tree());
-    let places: Vec<_> = subtrees.iter().map(|(place, _)| *place).collect();
-    for tolerance in [None, Some(1e-2)] {
-        let prunes = evaluator.prune(&places, tolerance).expect("an engine");
-        let requests: Vec<_> =
-            prunes.iter().zip(&subtrees).map(|(prune, (_, edges))| (prune, &edges[..])).collect();
-        let together = evaluator.score(&requests).expect("an engine");
-        let pairs: Vec<_> = requests.iter().map(|(prune, edges)| (*prune, edges[0])).collect();
-        let tried_together = evaluator.try_insertions(&pairs, 1e-2, -1e9).expect("an engine");
-        for (i, (place, edges)) in subtrees.iter().enumerate() {
-            let prune = &evaluator.prune(&[*place], tolerance).expect("an engine")[0];
-            let scores = evaluator.score(&[(prune, edges)]).expect("an engine").swap_remove(0);
-            assert_eq!(scores, together[i], "scored alone and in a batch");
-            let trials = evaluator.try_insertions(&[(prune, edges[0])], 1e-2, -1e9);
-            let trials = trials.expect("an engine");
-            assert_eq!(trials[0], tried_together[i], "tried alone and in a batch");
-            found.note("score", scores);
-            found.note("trial", [trials[0].lnl]);
-            // One that is given up after its first branch.
-            let given_up = evaluator.try_insertions(&[(prune, edges[0])], 1e-2, 0.0);
-            found.note("trial given up", [given_up.expect("an engine")[0].lnl]);
-        }
-        for (place, edges) in &subtrees {
-            let prune = &evaluator.prune(&[*place], tolerance).expect("an engine")[0];
-            let trials = evaluator.try_insertions(&[(prune, edges[0])], 1e-2, -1e9);
-            let mut moved = evaluator.insert(prune, &trials.expect("an engine")[0]);
-            found.note("moved", [evaluator.log_likelihood().expect("an engine")]);
-            evaluator.optimize_around(&mut moved, 1, 1e-2).expect("an engine");
-            found.note("optimised around", [evaluator.log_likelihood().expect("an engine")]);
-            evaluator.undo_move(moved);
-        }
+fn assert_batches(found: &Found) {
+    for what in ["score", "trial", "lengths of a trial"] {
+        // Both without and with another length of the merged branch.
+        let [alone, batch] = [found.lists(what), found.lists(&format!("{what} in a batch"))];
+        assert!(!alone.is_empty() && alone == batch, "{what} alone and in a batch");
     }
-    evaluator.assert_clvs();
-    evaluator.assert_integrity();
 }
 
 /// Most by which a score in single precision may differ for each site (log units).
 const SINGLE_TOLERANCE: f64 = 1e-6;
-
-const LINKAGES: [BrlenLinkage; 3] =
-    [BrlenLinkage::Linked, BrlenLinkage::Scaled, BrlenLinkage::Unlinked];
 
 fn options(name: Option<&'static str>, set: Option<&'static str>, threads: usize) -> EngineOptions {
     EngineOptions { name, instruction_set: set, threads, ..EngineOptions::default() }
@@ -264,31 +49,35 @@ fn made(options: EngineOptions) -> impl Fn(&[PartitionData]) -> Box<dyn Engine> 
 }
 
 /// Everything on one thread of the processor, with which other engines are compared: computed once for all tests.
-fn on_one_thread(case: &Case, linkage: BrlenLinkage) -> &'static [(String, f64)] {
+fn on_one_thread(shape: &CaseShape, case: &Case, linkage: BrlenLinkage) -> &'static Found {
     type Known = BTreeMap<String, &'static OnceLock<Found>>;
     static KNOWN: Mutex<Known> = Mutex::new(Known::new());
     let found: &OnceLock<Found> = {
         let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = format!("{}, {linkage:?}", case.name);
+        let key = format!("{}, {linkage:?}", shape.name);
         known.entry(key).or_insert_with(|| Box::leak(Box::default()))
     };
-    &found.get_or_init(|| everything(case, linkage, &made(options(None, None, 1)))).0
+    found.get_or_init(|| everything(case, linkage, &made(options(None, None, 1))))
 }
 
 #[test]
 fn the_engine_computes_what_textbook_formulas_give() {
-    for (name, num_taxa, shapes) in CASES.iter().filter(|case| !is_deep(case.1)) {
-        let case = case(name, *num_taxa, shapes);
-        for linkage in LINKAGES {
-            let want = everything(&case, linkage, &made(options(Some("naive"), None, 1))).0;
-            let got = on_one_thread(&case, linkage);
-            assert_eq!(got.len(), want.len());
-            for ((what, got), (_, want)) in got.iter().zip(want) {
-                // Optimised lengths end within their tolerance of each other.
-                let is_exact = what.starts_with("likelihood") || what == "score";
+    for shape in CASES.iter().filter(|shape| !shape.is_deep()) {
+        let (name, case) = (shape.name, Case::new(shape));
+        for &linkage in shape.linkages() {
+            let want = everything(&case, linkage, &made(options(Some("naive"), None, 1)));
+            let got = on_one_thread(shape, &case, linkage);
+            assert_eq!(got.numbers().count(), want.numbers().count());
+            for ((what, got), (_, want)) in got.numbers().zip(want.numbers()) {
+                // Where a likelihood is flat, the length at its maximum may be another.
+                if what.starts_with("lengths") {
+                    continue;
+                }
+                // Likelihoods at optimised lengths end within their tolerance of each other.
+                let is_exact = what.starts_with("likelihood") || what.starts_with("score");
                 let tolerance = if is_exact { 1e-8 } else { 1e-4 };
                 let close = (got - want).abs() <= tolerance * want.abs().max(1.0);
-                assert!(close, "{}, {linkage:?}, {what}: {got}, not {want}", case.name);
+                assert!(close, "{name}, {linkage:?}, {what}: {got}, not {want}");
             }
         }
     }
@@ -296,13 +85,13 @@ fn the_engine_computes_what_textbook_formulas_give() {
 
 #[test]
 fn deep_trees_have_the_likelihoods_of_textbook_formulas() {
-    for (name, num_taxa, shapes) in CASES.iter().filter(|case| is_deep(case.1)) {
-        let case = case(name, *num_taxa, shapes);
+    for shape in CASES.iter().filter(|shape| shape.is_deep()) {
+        let (name, case) = (shape.name, Case::new(shape));
         let found = |name| {
-            let engine = made(options(name, None, 1));
-            let mut evaluator = case.evaluator(BrlenLinkage::Linked, &engine);
+            let engine = made(options(name, None, 1))(&case.data());
+            let mut evaluator = case.evaluator(BrlenLinkage::Linked, engine);
             let lnls = evaluator.partition_log_likelihoods().expect("an engine");
-            let states = NodeStates::new(&mut evaluator).at(NodeId(*num_taxa as u32 + 20));
+            let states = NodeStates::new(&mut evaluator).at(NodeId(shape.num_taxa as u32 + 20));
             let states = states.expect("an engine").into_iter().flatten().flatten();
             (lnls, states.collect::<Vec<f64>>())
         };
@@ -317,28 +106,18 @@ fn deep_trees_have_the_likelihoods_of_textbook_formulas() {
     }
 }
 
-/// True for the trees that are there for their scaling.
-fn is_deep(num_taxa: usize) -> bool {
-    num_taxa >= 100
-}
-
-/// The ways to share lengths with which a case is computed. For deep trees, one is enough.
-fn linkages_of(num_taxa: usize) -> &'static [BrlenLinkage] {
-    if is_deep(num_taxa) { &LINKAGES[..1] } else { &LINKAGES }
-}
-
 /// Bytes for CLVs of a deep tree with which some are forgotten. With fewer, each is made from hundreds of others.
 const DEEP_CLV_BYTES: u64 = 100_000;
 
 /// Bytes for CLVs when there should be as few as this.
-fn few_clv_bytes(num_taxa: usize, bytes: u64) -> u64 {
-    if is_deep(num_taxa) { bytes.max(DEEP_CLV_BYTES) } else { bytes }
+fn few_clv_bytes(shape: &CaseShape, bytes: u64) -> u64 {
+    if shape.is_deep() { bytes.max(DEEP_CLV_BYTES) } else { bytes }
 }
 
 /// Compares what two engines have found.
-fn assert_same_bits(got: &[(String, f64)], want: &[(String, f64)], case: &str) {
-    assert_eq!(got.len(), want.len(), "{case}");
-    for ((what, got), (_, want)) in got.iter().zip(want) {
+fn assert_same_bits(got: &Found, want: &Found, case: &str) {
+    assert_eq!(got.numbers().count(), want.numbers().count(), "{case}");
+    for ((what, got), (_, want)) in got.numbers().zip(want.numbers()) {
         assert!(got.to_bits() == want.to_bits(), "{case}, {what}: {got}, not {want}");
     }
 }
@@ -347,17 +126,17 @@ fn assert_same_bits(got: &[(String, f64)], want: &[(String, f64)], case: &str) {
 /// with: they run once, on several threads.
 #[test]
 fn every_instruction_set_and_number_of_threads_gives_the_same_bits() {
-    for (name, num_taxa, shapes) in CASES {
-        let case = case(name, *num_taxa, shapes);
-        for &linkage in linkages_of(*num_taxa) {
-            let want = on_one_thread(&case, linkage);
+    for shape in CASES {
+        let (name, case) = (shape.name, Case::new(shape));
+        for &linkage in shape.linkages() {
+            let want = on_one_thread(shape, &case, linkage);
             for &set in INSTRUCTION_SETS {
                 let threads = if set == "scalar" { &[3][..] } else { &[1, 2] };
                 for options in threads.iter().map(|&threads| options(None, Some(set), threads)) {
                     if choose_engine(&options).is_err() {
                         continue;
                     }
-                    let got = everything(&case, linkage, &made(options)).0;
+                    let got = everything(&case, linkage, &made(options));
                     assert_same_bits(&got, want, &format!("{name}, {linkage:?}, {options:?}"));
                 }
             }
@@ -373,12 +152,16 @@ fn without_repeats(data: &[PartitionData]) -> Box<dyn Engine> {
 
 #[test]
 fn repeated_patterns_have_the_same_bits_as_if_each_was_computed() {
-    for (name, num_taxa, shapes) in CASES {
-        let case = case(name, *num_taxa, shapes);
-        for &linkage in linkages_of(*num_taxa) {
-            let want = everything(&case, linkage, &without_repeats).0;
-            assert_same_bits(on_one_thread(&case, linkage), &want, &format!("{name}, {linkage:?}"));
-            let got = everything(&case, linkage, &made(options(None, None, 3))).0;
+    for shape in CASES {
+        let (name, case) = (shape.name, Case::new(shape));
+        for &linkage in shape.linkages() {
+            let want = everything(&case, linkage, &without_repeats);
+            assert_same_bits(
+                on_one_thread(shape, &case, linkage),
+                &want,
+                &format!("{name}, {linkage:?}"),
+            );
+            let got = everything(&case, linkage, &made(options(None, None, 3)));
             assert_same_bits(&got, &want, &format!("{name}, {linkage:?}, 3 threads"));
         }
     }
@@ -386,14 +169,14 @@ fn repeated_patterns_have_the_same_bits_as_if_each_was_computed() {
 
 #[test]
 fn clvs_that_are_forgotten_and_computed_again_have_the_same_bits() {
-    for (name, num_taxa, shapes) in CASES {
-        let case = case(name, *num_taxa, shapes);
-        for &linkage in linkages_of(*num_taxa) {
-            let want = on_one_thread(&case, linkage);
+    for shape in CASES {
+        let (name, case) = (shape.name, Case::new(shape));
+        for &linkage in shape.linkages() {
+            let want = on_one_thread(shape, &case, linkage);
             for (clv_bytes, threads) in [(1, 1), (20_000, 3), (200_000, 1)] {
-                let clv_bytes = Some(few_clv_bytes(*num_taxa, clv_bytes));
+                let clv_bytes = Some(few_clv_bytes(shape, clv_bytes));
                 let limited = EngineOptions { clv_bytes, ..options(None, None, threads) };
-                let got = everything(&case, linkage, &made(limited)).0;
+                let got = everything(&case, linkage, &made(limited));
                 assert_same_bits(&got, want, &format!("{name}, {linkage:?}, {limited:?}"));
             }
         }
@@ -401,9 +184,9 @@ fn clvs_that_are_forgotten_and_computed_again_have_the_same_bits() {
 }
 
 /// Partitions that are divided among ranks, and others that are not.
-const CASES_FOR_RANKS: &[(&str, usize, &[Shape])] = &[
-    ("many patterns", 20, &[(GTR, 20, 2000)]),
-    (
+const CASES_FOR_RANKS: &[CaseShape] = &[
+    CaseShape::new("many patterns", 20, &[(GTR, 20, 2000)]),
+    CaseShape::new(
         "a large partition and small ones",
         14,
         &[
@@ -420,10 +203,10 @@ const CASES_FOR_RANKS: &[(&str, usize, &[Shape])] = &[
 #[test]
 fn any_number_of_ranks_gives_the_same_bits() {
     let cases = CASES.iter().chain(CASES_FOR_RANKS);
-    for (name, num_taxa, shapes) in cases {
-        let case = case(name, *num_taxa, shapes);
-        for &linkage in linkages_of(*num_taxa) {
-            let want = on_one_thread(&case, linkage);
+    for shape in cases {
+        let (name, case) = (shape.name, Case::new(shape));
+        for &linkage in shape.linkages() {
+            let want = on_one_thread(shape, &case, linkage);
             for (num_ranks, threads) in [(1, 1), (2, 1), (3, 2), (4, 1)] {
                 let work = |ranks: Ranks| {
                     if !ranks.leads() {
@@ -433,7 +216,7 @@ fn any_number_of_ranks_gives_the_same_bits() {
                     }
                     let shared =
                         EngineOptions { ranks: Some(ranks), ..options(None, None, threads) };
-                    let got = everything(&case, linkage, &made(shared)).0;
+                    let got = everything(&case, linkage, &made(shared));
                     ranks.end();
                     Some(got)
                 };
@@ -464,33 +247,27 @@ fn gpus() -> Option<EngineOptions> {
 #[test]
 fn gpus_give_the_bits_of_the_processor() {
     let Some(on_gpus) = gpus() else { return };
-    for (name, num_taxa, shapes) in CASES {
-        let case = case(name, *num_taxa, shapes);
-        for &linkage in linkages_of(*num_taxa) {
-            let want = on_one_thread(&case, linkage);
-            let clv_bytes = on_gpus.clv_bytes.map(|bytes| few_clv_bytes(*num_taxa, bytes));
-            let got = everything(&case, linkage, &made(EngineOptions { clv_bytes, ..on_gpus })).0;
+    for shape in CASES {
+        let (name, case) = (shape.name, Case::new(shape));
+        for &linkage in shape.linkages() {
+            let want = on_one_thread(shape, &case, linkage);
+            let clv_bytes = on_gpus.clv_bytes.map(|bytes| few_clv_bytes(shape, bytes));
+            let got = everything(&case, linkage, &made(EngineOptions { clv_bytes, ..on_gpus }));
             assert_same_bits(&got, want, &format!("{name}, {linkage:?}, GPUs"));
-            println!("{name}, {linkage:?}: {} numbers have the same bits", got.len());
+            println!("{name}, {linkage:?}: {} numbers have the same bits", got.numbers().count());
         }
     }
 }
 
 /// More partitions for scores in single precision: proteins and codons of several blocks.
-const SINGLE_CASES: &[(&str, usize, &[Shape])] = &[
-    ("proteins", 12, &[("LG+G4{0.7}", 12, 300)]),
-    ("codons", 9, &[("GY{2/0.3}+FE+G2{0.7}", 9, 200)]),
-    ("many patterns", 20, &[(GTR, 20, 2000)]),
+const SINGLE_CASES: &[CaseShape] = &[
+    CaseShape::new("proteins", 12, &[("LG+G4{0.7}", 12, 300)]),
+    CaseShape::new("codons", 9, &[("GY{2/0.3}+FE+G2{0.7}", 9, 200)]),
+    CaseShape::new("many patterns", 20, &[(GTR, 20, 2000)]),
+    // Sequences of long branches on short ones.
+    CaseShape::new("improbable", 16, &[(GTR, 16, 150), ("LG", 16, 60), ("JC", 9, 40)])
+        .with(Lengths::Short),
 ];
-
-/// Patterns that are hardly possible: sequences of long branches on short ones.
-fn improbable() -> Case {
-    let mut case = case("improbable", 16, &[(GTR, 16, 150), ("LG", 16, 60), ("JC", 9, 40)]);
-    for edge in case.tree.edges() {
-        case.tree.set_brlen(edge, 1e-6);
-    }
-    case
-}
 
 /// Scores of single precision differ by little from those of double precision, relative to the number of sites; trials and
 /// moves have the same bits. What is printed of the bits must be the same for any grid and number of GPUs (`cuda_stand_in.rs`).
@@ -498,27 +275,29 @@ fn improbable() -> Case {
 fn scores_in_single_precision_are_close_and_nothing_else_changes() {
     let Some(on_gpus) = gpus() else { return };
     let single = EngineOptions { score_precision: ScorePrecision::Single, ..on_gpus };
-    let cases = CASES.iter().chain(SINGLE_CASES);
-    let cases = cases.map(|(name, num_taxa, shapes)| case(name, *num_taxa, shapes));
-    for case in cases.chain([improbable()]) {
-        let num_sites: f64 =
-            case.partitions.iter().map(|partition| partition.0.weights.iter().sum::<f64>()).sum();
+    for shape in CASES.iter().chain(SINGLE_CASES) {
+        let (name, case) = (shape.name, Case::new(shape));
+        let num_sites = case.num_sites();
         for linkage in [BrlenLinkage::Linked, BrlenLinkage::Unlinked] {
             if linkage == BrlenLinkage::Unlinked && case.partitions.len() == 1 {
                 continue;
             }
-            let clv_bytes =
-                single.clv_bytes.map(|bytes| few_clv_bytes(case.tree.num_tips(), bytes));
+            let clv_bytes = single.clv_bytes.map(|bytes| few_clv_bytes(shape, bytes));
             let on_gpus = EngineOptions { clv_bytes, ..single };
             let [want, got] = [options(None, None, 1), on_gpus].map(|options| {
+                let engine = made(options)(&case.data());
+                let mut evaluator = case.evaluator(linkage, engine);
                 let mut found = Found::default();
-                regrafts(&mut case.evaluator(linkage, &made(options)), &mut found);
-                found.0
+                conformance::regrafts(&mut evaluator, &mut found).expect("an engine");
+                evaluator.assert_clvs();
+                evaluator.assert_integrity();
+                assert_batches(&found);
+                found
             });
             let (mut largest, mut bits, mut equal) = (0.0_f64, 0_u64, 0);
-            for ((what, got), (_, want)) in got.iter().zip(&want) {
-                let place = format!("{}, {linkage:?}, {what}: {got}, not {want}", case.name);
-                if what != "score" {
+            for ((what, got), (_, want)) in got.numbers().zip(want.numbers()) {
+                let place = format!("{name}, {linkage:?}, {what}: {got}, not {want}");
+                if !what.starts_with("score") {
                     assert!(got.to_bits() == want.to_bits(), "{place}");
                     continue;
                 }
@@ -527,7 +306,47 @@ fn scores_in_single_precision_are_close_and_nothing_else_changes() {
                 bits = bits.rotate_left(5) ^ got.to_bits();
                 equal += usize::from(got.to_bits() == want.to_bits());
             }
-            println!("single: {}, {linkage:?}, {equal} equal, {largest:.1e}, {bits:x}", case.name);
+            println!("single: {name}, {linkage:?}, {equal} equal, {largest:.1e}, {bits:x}");
+        }
+    }
+}
+
+/// What only `gpu-selftest` takes is what it says, and the processor can compute it.
+#[test]
+fn wide_cases_are_what_they_say_and_any_number_of_threads_gives_the_same_bits() {
+    for shape in WIDE_CASES.iter().filter(|shape| !shape.is_deep()) {
+        let case = Case::new(shape);
+        if shape.name.starts_with("more than 128 blocks") {
+            let patterns = case.partitions.iter().map(|partition| partition.data.num_patterns());
+            assert!(patterns.max() > Some(128 * 128), "{}", shape.name);
+            continue;
+        }
+        let found = [1, 3].map(|threads| {
+            everything(&case, BrlenLinkage::Linked, &made(options(None, None, threads)))
+        });
+        assert_same_bits(&found[1], &found[0], shape.name);
+    }
+}
+
+/// The cases whose names have one of these words (`MLSEARCH_CASES`, with `;` between them; otherwise all), also those for which the
+/// stand-in takes long, with the seconds of processor and GPU.
+#[test]
+#[ignore = "takes minutes"]
+fn gpus_give_the_bits_of_the_processor_on_wide_cases_which_may_take_minutes() {
+    let Some(on_gpus) = gpus() else { return };
+    let words = std::env::var("MLSEARCH_CASES").unwrap_or_default();
+    let is_asked =
+        |shape: &&CaseShape| words.split(';').any(|words| shape.name.contains(words.trim()));
+    for shape in CASES.iter().chain(WIDE_CASES).filter(is_asked) {
+        let case = Case::new(shape);
+        for &linkage in shape.linkages() {
+            let timed = |options| {
+                let start = Instant::now();
+                (everything(&case, linkage, &made(options)), start.elapsed().as_secs_f64())
+            };
+            let ((want, own), (got, gpu)) = (timed(options(None, None, 2)), timed(on_gpus));
+            println!("{}, {linkage:?}: {own:.2} s, on GPUs {gpu:.2} s", shape.name);
+            assert_same_bits(&got, &want, &format!("{}, {linkage:?}", shape.name));
         }
     }
 }

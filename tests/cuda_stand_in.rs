@@ -2,6 +2,7 @@
 //! and `cuda/emulator/`, through which the unmodified engine runs. Skipped where there is no C++ compiler.
 
 use crate::util::{Ran, Scratch, report, repository, results};
+use mlsearch::conformance::CASES;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -428,7 +429,8 @@ fn the_self_test_finds_the_same_bits_and_tells_of_others() {
     let report = report(&scratch, "test");
     crate::schema::assert_conforms(&scratch, &report);
     let rows = report["gpu_selftest"]["agreement"].as_array().expect("rows");
-    assert_eq!(rows.len(), 5);
+    let num_cases = CASES.iter().filter(|case| !case.is_deep()).count();
+    assert_eq!(rows.len(), num_cases + 1);
     for row in rows {
         let is_search =
             row["partitions"].as_str().is_some_and(|partitions| partitions.starts_with("searches"));
@@ -443,7 +445,7 @@ fn the_self_test_finds_the_same_bits_and_tells_of_others() {
         assert!(row["operations_per_second"].as_f64() > Some(0.0), "{row}");
     }
     let single = report["gpu_selftest"]["single"].as_array().expect("rows");
-    assert_eq!(single.len(), 4);
+    assert_eq!(single.len(), num_cases);
     for row in single {
         assert!(row["scores"].as_u64() > Some(0) && row["differing"] == 0, "{row}");
         let difference = row["largest_difference"].as_f64();
@@ -457,7 +459,7 @@ fn the_self_test_finds_the_same_bits_and_tells_of_others() {
     assert!(rates["barrier_seconds"].as_f64() >= Some(0.0), "{rates}");
     assert!(ran.stdout.contains("% of copy"), "{}", ran.stdout);
     let wrong = [("STAND_IN_WRONG", "1")];
-    let Some(ran) = run(&scratch, "gpu-selftest --quick -n wrong", &wrong) else { return };
+    let Some(ran) = run(&scratch, "gpu-selftest --compare -n wrong", &wrong) else { return };
     assert_eq!(ran.code, 1, "{}", ran.stderr);
     assert!(ran.stderr.contains("differ from those of the processor"), "{}", ran.stderr);
     scratch.run("gpu-selftest --gpu x").assert_refused(&["--gpu x"]);

@@ -57,7 +57,7 @@
 //! | 2 | `alignment`, `model` |
 //! | 3 | `partition` |
 //! | 4 | `parsimony`, `distance`, `tree_distance`, `terrace`, `simulate`, `likelihood` |
-//! | 5 | `optimize` |
+//! | 5 | `conformance`, `optimize` |
 //! | 6 | `sampler`, `search` |
 //! | 7 | `ancestral`, `bootstrap`, `model_selection`, `site_rates`, `topology_tests` |
 //!
@@ -103,6 +103,8 @@ pub mod simulate;
 pub mod terrace;
 pub mod tree_distance;
 
+#[doc(hidden)]
+pub mod conformance;
 pub mod optimize;
 
 #[doc(hidden)]

@@ -25,9 +25,12 @@ struct GpuSelftestArgs {
     /// Numbers of the GPUs, as 0 or 0,1 [default: 0]
     #[arg(long, value_name = "LIST")]
     gpu: Option<String>,
-    /// Measure the smallest alignment only
+    /// Compare less, and measure the smallest alignment only
     #[arg(long)]
     quick: bool,
+    /// Compare everything until a number differs, and measure nothing
+    #[arg(long, conflicts_with = "quick")]
+    compare: bool,
     /// Output files are NAME.mlsearch.* [default: gpu-selftest]
     #[arg(short = 'n', value_name = "NAME")]
     name: Option<String>,
@@ -55,5 +58,6 @@ fn read(matches: &ArgMatches, reading: &mut Reading) -> clap::error::Result<Anal
     let run = RunArgs { threads: Some("1".into()), ..RunArgs::default() };
     let mut plan = reading.plan(DataOptions::default(), &run, &output, None);
     plan.run.gpus = reading.refusals.or(parse_gpus(args.gpu.as_deref()), 0);
-    Ok(Analysis::new(&WORD, plan, Box::new(GpuSelftest { quick: args.quick })))
+    let GpuSelftestArgs { quick, compare, .. } = args;
+    Ok(Analysis::new(&WORD, plan, Box::new(GpuSelftest { quick, compare })))
 }

@@ -124,23 +124,18 @@ impl SelftestReport {
             vec![row.data.clone(), row.work.clone(), own, gpu, ratio]
         });
         let own = format!("processor, {} threads [ms]", self.threads);
-        let agreement =
-            table(&["partitions", "numbers", "other bits"], &agreement.collect::<Vec<_>>());
+        let agreement = shown(&["partitions", "numbers", "other bits"], agreement);
         let header = [
             "partitions",
             "scores in single precision",
             "other bits again",
             "difference for a site",
         ];
-        let single = table(&header, &single.collect::<Vec<_>>());
+        let single = shown(&header, single);
         let header = ["data", "work", &own, "GPU [ms]", "ratio"];
-        let times = table(&header, &times.collect::<Vec<_>>());
-        let gpus = self.gpus.join("; ");
-        format!(
-            "GPUs: {gpus}\n\n{agreement}\n{single}\n{}{}{times}",
-            self.rates_table(),
-            self.rooflines_table()
-        )
+        let times = shown(&header, times);
+        let (rates, rooflines) = (self.rates_table(), self.rooflines_table());
+        format!("GPUs: {}\n\n{agreement}{single}{rates}{rooflines}{times}", self.gpus.join("; "))
     }
 
     fn rates_table(&self) -> String {
@@ -168,7 +163,7 @@ impl SelftestReport {
             "FMA [GFLOP/s]",
             "single FMA [GFLOP/s]",
         ];
-        table(&header, &rows.collect::<Vec<_>>()) + "\n"
+        shown(&header, rows)
     }
 
     fn rooflines_table(&self) -> String {
@@ -187,6 +182,12 @@ impl SelftestReport {
             cells
         });
         let header = ["data", "work", "GB/s", "% of copy", "GFLOP/s", "% of FMA"];
-        table(&header, &rows.collect::<Vec<_>>()) + "\n"
+        shown(&header, rows)
     }
+}
+
+/// A table, and an empty line after it; nothing if it has no rows.
+fn shown(header: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
+    let rows: Vec<Vec<String>> = rows.collect();
+    if rows.is_empty() { String::new() } else { table(header, &rows) + "\n" }
 }

@@ -53,6 +53,14 @@ pub struct Trial {
     partition_lengths: Vec<Option<Lengths>>,
 }
 
+impl Trial {
+    /// All lengths that it has found.
+    pub(crate) fn lengths(&self) -> impl Iterator<Item = f64> {
+        let all = self.lengths.iter().chain(self.partition_lengths.iter().flatten());
+        all.flat_map(|of| [of.near, of.far, of.pendant, of.merged])
+    }
+}
+
 /// Number of the merged edge in a moving partition's program; those of the three arms follow.
 const MERGED: u32 = 0;
 
