@@ -2,9 +2,8 @@
 
 use super::alternatives::{Alternative, Ends, STARTS_EPSILON, WORTHWHILE, try_alternatives};
 use super::params::Learnt;
-use super::rounds::{
-    OptimizeOptions, Rounds, Until, optimize_parameters, restart_parameters, set_models,
-};
+use super::rounds::{OptimizeOptions, Rounds, Until};
+use super::rounds::{optimize_parameters, restart_parameters, set_models};
 use super::shifts::{InVain, shift_changes};
 use super::starts::{approach_scale, fits, try_other_lengths};
 use crate::likelihood::{BrlenLinkage, Evaluator, Result, Snapshot};
@@ -32,8 +31,7 @@ pub enum Goal {
     /// The best of several optima, from any lengths
     /// ([`optimize_from_several_starts`](super::optimize_from_several_starts)).
     Best,
-    /// The same of one partition with one parameter, from the lengths and the parameter that are best under the model's
-    /// [guide](Model::guide).
+    /// The same of one partition with one parameter, from what is best under the model's [guide](Model::guide).
     AfterGuide,
     /// The same at the end of a search, whose lengths and parameters are already close to an optimum. Other lengths are
     /// left to [`Goal::Settled`].
@@ -363,14 +361,12 @@ impl<'a> Optimisation<'a> {
             OptimisationStage::OtherExchange => {
                 let any_better = self.try_other_exchange()?;
                 match self.plan.goal {
-                    Goal::Best | Goal::AfterGuide | Goal::Conclusion | Goal::Settled => {
-                        OptimisationStage::OtherRates
-                    }
                     Goal::Nearby if any_better && self.plan.restarts < MAX_RESTARTS => {
                         self.plan.restarts += 1;
                         OptimisationStage::Converge
                     }
                     Goal::Nearby | Goal::NearbyAgain => OptimisationStage::Done,
+                    _ => OptimisationStage::OtherRates,
                 }
             }
             OptimisationStage::OtherRates => {
