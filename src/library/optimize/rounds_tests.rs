@@ -70,11 +70,15 @@ fn parameters_begin_anew_only_where_that_is_better() {
     assert!((found[0] - good[0]).abs() < 0.01 && found[1] == good[1], "{found:?} {good:?}");
 }
 
-/// An evaluator of proteins that were simulated under a profile mixture.
+fn true_tree() -> Tree {
+    yule_tree(9, 0.5, &mut stream(5, Purpose::Test, 1))
+}
+
+/// An evaluator, with this tree, of proteins that were simulated under a profile mixture.
 fn of_proteins(tree: &Tree, model: &Model) -> Evaluator {
     let mut rng = stream(5, Purpose::Test, 0);
     let truth = Model::parse("LG+C10+G4{0.6}").unwrap();
-    let patterns = sample_partition(tree, &truth, 9, 150, &mut rng);
+    let patterns = sample_partition(&true_tree(), &truth, 9, 150, &mut rng);
     let data = PartitionData::new(&patterns, model);
     let engine = make_engine(std::slice::from_ref(&data), &EngineOptions::default()).unwrap();
     let partition = (&data, patterns.tip_taxa.as_slice(), model.clone());
@@ -83,7 +87,7 @@ fn of_proteins(tree: &Tree, model: &Model) -> Evaluator {
 
 #[test]
 fn what_begins_with_a_guide_ends_where_other_optimisations_do_from_any_state() {
-    let tree = yule_tree(9, 0.5, &mut stream(5, Purpose::Test, 1));
+    let tree = true_tree();
     let initial = vec![Model::parse("LG+C10+G4").unwrap()];
     let options = OptimizeOptions::to(1e-3);
     let mut models = initial.clone();
