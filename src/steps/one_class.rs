@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::likelihood::BrlenLinkage;
 use crate::model::Model;
 use crate::observer::{Advance, Event, Observer, Silent};
-use crate::optimize::{OptimizeOptions, optimize_from_several_starts};
+use crate::optimize::{Goal, Optimisation, OptimizeOptions, OptimizePlan};
 use crate::partition::Partition;
 use crate::runtime::{Resources, Setup};
 use crate::search::SearchHistory;
@@ -34,8 +34,8 @@ pub(super) fn follow(models: &mut [Model], guides: &[Model]) {
     });
 }
 
-/// Branch lengths of a tree, and rates over sites, with which the optimisation of models that have guides begins. Partitions do not
-/// have lengths of their own. The tree remains as it is without guides.
+/// Branch lengths of a tree, and rates over sites, with which the optimisation of models that have guides begins, and how it goes on.
+/// Partitions do not have lengths of their own. The tree remains as it is without guides.
 ///
 /// # Errors
 /// There is not enough memory, or the engine has failed.
@@ -45,19 +45,25 @@ pub(crate) fn begin_with_one_class(
     models: &mut [Model],
     tree: Tree,
     resources: Resources,
-) -> Result<Tree> {
+) -> Result<(Tree, Option<OptimizePlan>)> {
     let search = &setup.plan.search;
     let Some(mut guides) = guides(setup, models).filter(|_| search.opt_branches) else {
-        return Ok(tree);
+        return Ok((tree, None));
     };
     let mut evaluator =
         setup.evaluator(resources, partitions, &guides, tree, BrlenLinkage::Linked)?;
     let options = OptimizeOptions { model: search.opt_model, ..OptimizeOptions::to(BEGUN) };
-    optimize_from_several_starts(&mut evaluator, &mut guides, &options, &mut Silent)?;
+    let initial = guides.clone();
+    let mut optimisation =
+        Optimisation::new(Goal::Best, &mut evaluator, &mut guides, &initial, &options);
+    while !optimisation.is_done() {
+        optimisation.step(&mut Silent)?;
+    }
+    let plan = optimisation.into_plan().after_guides(models);
     if search.opt_model {
         follow(models, &guides);
     }
-    Ok(evaluator.tree().clone())
+    Ok((evaluator.tree().clone(), Some(plan)))
 }
 
 /// A part of a search.

@@ -3,17 +3,17 @@
 use crate::error::Result;
 use crate::likelihood::Evaluator;
 use crate::model::Model;
-use crate::optimize::{Goal, Optimisation, OptimizeOptions, OptimizeState};
+use crate::optimize::{Optimisation, OptimizeOptions, OptimizePlan, OptimizeState};
 use crate::runtime::JobContext;
 
-/// Optimises branch lengths and models, from the state in the checkpoint if the job was interrupted. `models` must be the
+/// Optimises branch lengths and models by a plan, from the state in the checkpoint if the job was interrupted. `models` must be the
 /// current models of the evaluator's partitions and are updated together with it; parameters are started again from `initial` ones.
 /// Returns the log-likelihood.
 ///
 /// # Errors
 /// The engine has failed, or the run is to end.
 pub(crate) fn optimize_in_steps(
-    goal: Goal,
+    plan: OptimizePlan,
     evaluator: &mut Evaluator,
     models: &mut [Model],
     initial: &[Model],
@@ -22,7 +22,7 @@ pub(crate) fn optimize_in_steps(
 ) -> Result<f64> {
     let mut optimisation =
         match job.resume_state(|state: &OptimizeState| state.fits(evaluator, models))? {
-            None => Optimisation::new(goal, evaluator, models, initial, options),
+            None => Optimisation::go_on(plan, evaluator, models, initial, options),
             Some(state) => Optimisation::resume(state, evaluator, models, initial, options),
         };
     while !optimisation.is_done() {

@@ -10,7 +10,7 @@ use crate::likelihood::BrlenLinkage;
 use crate::model::Model;
 use crate::model_selection::{Choosing, Fit, Ranked, fit};
 use crate::observer::{Event, Observer};
-use crate::optimize::{Goal, optimize_at_lengths};
+use crate::optimize::{Goal, OptimizePlan, optimize_at_lengths};
 use crate::output::{CandidateReport, SelectionReport, table};
 use crate::partition::Partition;
 use crate::runtime::{Jobs, Resources, RunRecord, Session, Setup, first_tree};
@@ -150,7 +150,8 @@ pub(crate) fn compare_models(
             job.mute(true);
             let fitted = fit(evaluator, task, |evaluator, models, options| match lengths {
                 FitLengths::Own => {
-                    optimize_in_steps(Goal::Nearby, evaluator, models, &[], options, job)
+                    let plan = OptimizePlan::new(Goal::Nearby, options);
+                    optimize_in_steps(plan, evaluator, models, &[], options, job)
                 }
                 FitLengths::Given | FitLengths::Scaled => {
                     let is_scaled = lengths == FitLengths::Scaled;

@@ -5,7 +5,7 @@ use crate::error::{Error, Fault, Faults, Place, Result};
 use crate::likelihood::Evaluator;
 use crate::model::Model;
 use crate::observer::{Event, Observer};
-use crate::optimize::{Goal, OptimizeOptions};
+use crate::optimize::{Goal, OptimizeOptions, OptimizePlan};
 use crate::plan::{Facts, MemoryPlan, Needs, Plan, Workload};
 use crate::runtime::{JobContext, RunRecord, Session, Setup};
 use crate::steps::ancestral::{self, deliver_ancestral};
@@ -140,13 +140,14 @@ fn evaluate_tree(setup: &Setup, start: &StartTree, job: &mut JobContext) -> Resu
     // search does, is slower here and ends lower, because partitions with few sites do not leave its very short
     // branches (59 taxa, 8 partitions: -51124.95 instead of -51124.51).
     let partitions = &setup.loaded.partitions;
-    let mut tree = start.tree.clone();
+    let (mut tree, mut plan) = (start.tree.clone(), None);
     if !setup.linkage.has_own_lengths() && !job.is_resumed() {
-        tree = begin_with_one_class(setup, partitions, &mut models, tree, job.resources)?;
+        (tree, plan) = begin_with_one_class(setup, partitions, &mut models, tree, job.resources)?;
     }
     let mut evaluator = setup.evaluator(job.resources, partitions, &models, tree, setup.linkage)?;
     set_partition_trees(setup, &mut evaluator, &start.source)?;
-    let lnl = optimize_in_steps(Goal::Best, &mut evaluator, &mut models, &initial, &options, job)?;
+    let plan = plan.unwrap_or_else(|| OptimizePlan::new(Goal::Best, &options));
+    let lnl = optimize_in_steps(plan, &mut evaluator, &mut models, &initial, &options, job)?;
     job.event(&Event::Detail(format!("{}: lnL {lnl:.6}", start.source)));
     Outcome::of(start.source.clone(), evaluator, models, setup)
 }

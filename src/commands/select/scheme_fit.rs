@@ -3,7 +3,7 @@
 use super::subset_fit::SubsetFit;
 use crate::error::Result;
 use crate::model::{Model, ModelValues};
-use crate::optimize::{Goal, OptimizeOptions};
+use crate::optimize::{Goal, OptimizeOptions, OptimizePlan};
 use crate::partition::Partition;
 use crate::runtime::{RunRecord, Setup};
 use crate::steps::optimize::optimize_in_steps;
@@ -55,7 +55,8 @@ impl SchemeFit {
                 }
             }
             let options = OptimizeOptions::to(SCHEME_EPSILON);
-            optimize_in_steps(Goal::NearbyAgain, &mut evaluator, &mut models, &[], &options, job)?;
+            let plan = OptimizePlan::new(Goal::NearbyAgain, &options);
+            optimize_in_steps(plan, &mut evaluator, &mut models, &[], &options, job)?;
             let lnls = evaluator.partition_log_likelihoods()?;
             let all = 0..subsets.len();
             let own_trees = match linkage.has_own_lengths() {

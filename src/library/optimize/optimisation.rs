@@ -2,7 +2,8 @@
 
 use super::alternatives::{Alternative, Ends, STARTS_EPSILON, WORTHWHILE, try_alternatives};
 use super::params::Learnt;
-use super::rounds::{OptimizeOptions, Rounds, Until, restart_parameters, set_models};
+use super::rounds::{OptimizeOptions, Rounds, Until};
+use super::rounds::{optimize_parameters, restart_parameters, set_models};
 use super::shifts::{InVain, shift_changes};
 use super::starts::{approach_scale, fits, try_other_lengths};
 use crate::likelihood::{BrlenLinkage, Evaluator, Result, Snapshot};
@@ -30,6 +31,8 @@ pub enum Goal {
     /// The best of several optima, from any lengths
     /// ([`optimize_from_several_starts`](super::optimize_from_several_starts)).
     Best,
+    /// The same of one partition with one parameter, from what is best under the model's [guide](Model::guide).
+    AfterGuide,
     /// The same at the end of a search, whose lengths and parameters are already close to an optimum. Other lengths are
     /// left to [`Goal::Settled`].
     Conclusion,
@@ -42,6 +45,8 @@ pub enum Goal {
 enum OptimisationStage {
     /// Lengths of the right magnitude.
     Scale,
+    /// The parameter and a factor of the lengths, of whose curvature the guide tells.
+    Known,
     /// Rough optimisation.
     Find,
     /// Other start values of branch lengths.
@@ -179,10 +184,25 @@ impl OptimizePlan {
         let stage = match goal {
             Goal::Nearby | Goal::NearbyAgain => OptimisationStage::Converge,
             Goal::Best if options.branches => OptimisationStage::Scale,
+            Goal::AfterGuide => OptimisationStage::Known,
             Goal::Settled => OptimisationStage::OtherLengths,
             Goal::Best | Goal::Conclusion => OptimisationStage::Final,
         };
         OptimizePlan { goal, stage, rounds: None, learnt: Learnt::default(), restarts: 0 }
+    }
+
+    /// What comes after an optimisation of guides with this plan: that of their models. Lengths have the right magnitude.
+    #[doc(hidden)]
+    pub fn after_guides(self, models: &[Model]) -> Self {
+        let is_known = match models {
+            [only] => only.free_parameters().len() == 1 && !only.estimates_class_weights(),
+            _ => false,
+        };
+        let (goal, stage, learnt) = match is_known && self.fits(models) {
+            true => (Goal::AfterGuide, OptimisationStage::Known, self.learnt),
+            false => (Goal::Best, OptimisationStage::Find, Learnt::default()),
+        };
+        OptimizePlan { goal, stage, rounds: None, learnt, restarts: 0 }
     }
 
     /// True if an optimisation of these models may have been in this state.
@@ -253,7 +273,8 @@ impl<'a> Optimisation<'a> {
     }
 
     /// Its plan, with which it can [go on](Optimisation::go_on).
-    pub(crate) fn into_plan(self) -> OptimizePlan {
+    #[doc(hidden)]
+    pub fn into_plan(self) -> OptimizePlan {
         self.plan
     }
 
@@ -294,6 +315,13 @@ impl<'a> Optimisation<'a> {
                 approach_scale(self.evaluator)?;
                 OptimisationStage::Find
             }
+            OptimisationStage::Known => {
+                if model {
+                    let learnt = &mut self.plan.learnt;
+                    optimize_parameters(self.evaluator, self.models, &options, learnt)?;
+                }
+                OptimisationStage::Final
+            }
             OptimisationStage::Find => {
                 let lnl_epsilon = options.lnl_epsilon.max(STARTS_EPSILON);
                 let roughly = OptimizeOptions { lnl_epsilon, ..options };
@@ -333,12 +361,12 @@ impl<'a> Optimisation<'a> {
             OptimisationStage::OtherExchange => {
                 let any_better = self.try_other_exchange()?;
                 match self.plan.goal {
-                    Goal::Best | Goal::Conclusion | Goal::Settled => OptimisationStage::OtherRates,
                     Goal::Nearby if any_better && self.plan.restarts < MAX_RESTARTS => {
                         self.plan.restarts += 1;
                         OptimisationStage::Converge
                     }
                     Goal::Nearby | Goal::NearbyAgain => OptimisationStage::Done,
+                    _ => OptimisationStage::OtherRates,
                 }
             }
             OptimisationStage::OtherRates => {
@@ -350,9 +378,17 @@ impl<'a> Optimisation<'a> {
                 OptimisationStage::End
             }
             OptimisationStage::End => {
-                let until = if self.is_easy() { Until::NothingOutstanding } else { Until::TheEnd };
+                let until = match self.plan.goal {
+                    Goal::AfterGuide => Until::LittleExpected,
+                    _ if self.is_easy() => Until::NothingOutstanding,
+                    _ => Until::TheEnd,
+                };
                 match self.round(&options, until, observer)? {
                     false => OptimisationStage::End,
+                    true if self.plan.goal == Goal::AfterGuide => {
+                        self.plan.goal = Goal::Settled;
+                        OptimisationStage::OtherLengths
+                    }
                     true if model && self.plan.restarts < self.max_restarts() => {
                         OptimisationStage::Restart
                     }
@@ -428,7 +464,7 @@ impl<'a> Optimisation<'a> {
             && !self.evaluator.linkage().has_own_lengths()
             && !self.models.iter().any(Model::estimates_free_rates);
         match self.plan.goal {
-            Goal::Settled => true,
+            Goal::Settled | Goal::AfterGuide => true,
             Goal::Conclusion => has_one,
             Goal::Nearby | Goal::NearbyAgain | Goal::Best => false,
         }

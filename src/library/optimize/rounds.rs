@@ -38,6 +38,10 @@ impl OptimizeOptions {
 pub(super) enum Until {
     /// After one that gains less than the epsilon.
     SmallGain,
+    /// After one after which further rounds would gain less than a share of the epsilon, were gains to decrease as they did in the
+    /// last two. A round has one sweep: where a parameter begins with a known curvature, its step takes a third of the time of a
+    /// sweep (LG+C20+G4 on 140 proteins: 0.6 of 2.3 s).
+    LittleExpected,
     /// After one that gains less than the epsilon, if further rounds would gain less than a tenth of it, were gains to
     /// decrease as they did in the last two rounds.
     NothingOutstanding,
@@ -55,6 +59,8 @@ pub(super) struct Rounds {
     number: usize,
     /// What the last round gained (log units).
     gain_before: f64,
+    /// What parameters gained after the last sweep before them, as a share of its gain.
+    share_of_parameters: f64,
     /// The minimisers of parameters are to begin once more without what was learnt.
     to_check: bool,
 }
@@ -63,7 +69,8 @@ impl Rounds {
     /// Before the first round.
     pub(super) fn new(options: &OptimizeOptions, until: Until) -> Self {
         let to_check = until == Until::TheEnd && options.model;
-        Rounds { until, number: 0, gain_before: f64::INFINITY, to_check }
+        let (gain_before, share_of_parameters) = (f64::INFINITY, f64::INFINITY);
+        Rounds { until, number: 0, gain_before, share_of_parameters, to_check }
     }
 
     /// One round, with what was learnt of the parameters before. Returns true if it was the last.
@@ -90,6 +97,12 @@ impl Rounds {
         }
         if self.number >= options.max_rounds {
             return Ok(true);
+        }
+        if self.until == Until::LittleExpected
+            && options.branches
+            && !evaluator.linkage().has_scalers()
+        {
+            return self.take_turns(evaluator, models, options, learnt, observer);
         }
         // In the first round, branch lengths need not be more accurate than the parameters on which they depend.
         let max_sweeps = if self.number == 0 { 4 } else { 8 };
@@ -120,6 +133,45 @@ impl Rounds {
             is_over = false;
         }
         Ok(is_over || self.number >= options.max_rounds)
+    }
+
+    /// A round of one sweep, and of a step of parameters unless little is left.
+    fn take_turns(
+        &mut self,
+        evaluator: &mut Evaluator,
+        models: &mut [Model],
+        options: &OptimizeOptions,
+        learnt: &mut Learnt,
+        observer: &mut dyn Observer,
+    ) -> Result<bool> {
+        let before = evaluator.log_likelihood()?;
+        let lnl_epsilon = options.lnl_epsilon;
+        let gain_tolerance = gain_tolerance(options);
+        let sweep = BranchOptions { max_sweeps: 1, lnl_epsilon, gain_tolerance };
+        let mut lnl = evaluator.optimize_branches_to(&sweep, 0.0)?;
+        let gain = lnl - before;
+        let little = EXPECTED * lnl_epsilon;
+        let is_over = gain < lnl_epsilon || self.outstanding(gain) < little;
+        if !is_over && self.share_of_parameters * gain >= little {
+            // What the next sweep leaves is more than the rest of a small step.
+            let lnl_epsilon = lnl_epsilon.max(OF_SWEEP * gain);
+            let options = OptimizeOptions { lnl_epsilon, ..*options };
+            let before = lnl;
+            lnl = optimize_parameters(evaluator, models, &options, learnt)?;
+            self.share_of_parameters = (lnl - before) / gain;
+        }
+        self.number += 1;
+        self.gain_before = lnl - before;
+        tell(observer, self.number, lnl);
+        Ok(is_over || self.number >= options.max_rounds)
+    }
+
+    /// What further rounds would gain, were gains to decrease as from that of the last round to this one.
+    fn outstanding(&self, gain: f64) -> f64 {
+        match gain < self.gain_before {
+            true if self.gain_before.is_finite() => gain * gain / (self.gain_before - gain),
+            _ => f64::INFINITY,
+        }
     }
 }
 
@@ -164,14 +216,28 @@ fn optimize_in_turn(
         evaluator.optimize_branches_to(&branches, SHARE_OF_GAIN)?;
     }
     if options.model {
-        let parameters = Parameters::new(evaluator, models);
-        let parameters = if options.branches { parameters.with_lengths() } else { parameters };
-        parameters.optimize(epsilons.model, learnt)?;
+        let options = OptimizeOptions { lnl_epsilon: epsilons.model, ..*options };
+        optimize_parameters(evaluator, models, &options, learnt)?;
     }
     if options.branches && evaluator.linkage().has_scalers() {
         super::params::optimize_brlen_scalers(evaluator, epsilons.model)?;
     }
     evaluator.log_likelihood()
+}
+
+/// Optimises parameters at the present lengths and, with branches, factors of these. Returns the log-likelihood.
+///
+/// # Errors
+/// The engine has failed.
+pub(super) fn optimize_parameters(
+    evaluator: &mut Evaluator,
+    models: &mut [Model],
+    options: &OptimizeOptions,
+    learnt: &mut Learnt,
+) -> Result<f64> {
+    let parameters = Parameters::new(evaluator, models);
+    let parameters = if options.branches { parameters.with_lengths() } else { parameters };
+    parameters.optimize(options.lnl_epsilon, learnt)
 }
 
 fn gain_tolerance(options: &OptimizeOptions) -> f64 {
@@ -192,6 +258,12 @@ const ROUGHLY: f64 = 1e-4;
 const TIGHTLY: f64 = 0.02;
 const PATIENTLY: f64 = 0.002;
 const OUTSTANDING: f64 = 0.1;
+
+/// The same for what may be left in rounds until [`Until::LittleExpected`].
+const EXPECTED: f64 = 0.2;
+
+/// Share of a sweep's gain that is the epsilon of the parameters after it, in such rounds.
+const OF_SWEEP: f64 = 0.1;
 
 /// Optimises the parameters of all partitions from `initial` values at the present branch lengths, and keeps the
 /// results of partitions that gain more than the epsilon; returns true if there are any. Parameters that were first

@@ -330,7 +330,9 @@ impl<'a> Search<'a> {
                 if self.plan.optimising.is_none() {
                     let share = self.share(SearchPhase::Start);
                     self.phase("initial branch lengths and model", share, observer);
-                    approach_scale(self.evaluator)?;
+                    if !self.options.begun {
+                        approach_scale(self.evaluator)?;
+                    }
                 }
                 let epsilon = at::START_EPSILON.max(self.epsilon());
                 let then = match self.can_move() {
