@@ -14,9 +14,9 @@ const SITES_PER_GAP: usize = 11;
 /// One of so many sites of every taxon has a character that stands for several states, if there is one.
 const SITES_PER_AMBIGUITY: usize = 13;
 
-/// Patterns of sequences that were simulated along a tree, of `num_taxa` taxa drawn at random, with gaps and
-/// ambiguous characters. Under a correction of ascertainment bias there are none, and two taxa differ everywhere: invariable sites cannot have
-/// been seen.
+/// Patterns of sequences that were simulated along a tree, of `num_taxa` taxa drawn at random, with gaps and ambiguous
+/// characters. Under a correction of ascertainment bias there are none, and two taxa differ everywhere: invariable sites
+/// cannot have been seen.
 #[doc(hidden)]
 pub fn sample_partition(
     tree: &Tree,
