@@ -2,6 +2,11 @@
 
 use crate::likelihood::BrlenLinkage;
 
+/// Trees of so many taxa are deep: they are there for their scaling. Partitions of more sites than this are long. With both, fewer
+/// numbers are compared.
+pub(super) const DEEP: usize = 100;
+pub(super) const LONG: usize = 10_000;
+
 /// A partition: model, number of taxa, number of sites.
 pub type Shape = (&'static str, usize, usize);
 
@@ -50,12 +55,12 @@ impl CaseShape {
 
     /// True for trees that are there for their scaling.
     pub fn is_deep(&self) -> bool {
-        self.num_taxa >= 100
+        self.num_taxa >= DEEP
     }
 
     /// The ways to share lengths with which it is computed. For deep trees and many patterns, one is enough.
     pub fn linkages(&self) -> &'static [BrlenLinkage] {
-        let is_large = self.is_deep() || self.shapes.iter().any(|shape| shape.2 > 10_000);
+        let is_large = self.is_deep() || self.shapes.iter().any(|shape| shape.2 > LONG);
         if is_large { &LINKAGES[..1] } else { &LINKAGES }
     }
 }

@@ -1,6 +1,7 @@
 //! Every verb of an engine, as an evaluator uses them, and what is found.
 
 use super::cases::Case;
+use super::shapes::{DEEP, LONG};
 use crate::likelihood::engine::Engine;
 use crate::likelihood::{
     BranchOptions, BrlenLinkage, Evaluator, Gamma, GammaPrior, NodeStates, Result,
@@ -39,8 +40,8 @@ impl Found {
 /// True for deep trees and many sites, with which a few numbers of each kind are enough.
 fn is_large(evaluator: &Evaluator) -> bool {
     let num_sites = |partition| evaluator.num_sites_of(partition);
-    let is_long = (0..evaluator.num_partitions()).map(num_sites).any(|sites| sites > 10_000.0);
-    is_long || evaluator.tree().num_tips() >= 100
+    let is_long = (0..evaluator.num_partitions()).map(num_sites).any(|sites| sites > LONG as f64);
+    is_long || evaluator.tree().num_tips() >= DEEP
 }
 
 /// Where a subtree hangs, and edges that it could be put into.

@@ -31,9 +31,9 @@ pub enum Goal {
     /// The best of several optima, from any lengths
     /// ([`optimize_from_several_starts`](super::optimize_from_several_starts)).
     Best,
-    /// The same of one partition with one parameter, from what is best under the model's [guide](Model::guide).
+    /// The best of several optima of one partition with one parameter, from what is best under the model's [guide](Model::guide).
     AfterGuide,
-    /// The same at the end of a search, whose lengths and parameters are already close to an optimum. Other lengths are
+    /// The best of several optima at the end of a search, whose lengths and parameters are already close to an optimum. Other lengths are
     /// left to [`Goal::Settled`].
     Conclusion,
     /// Other lengths after that, when polytomies have their resolution; the optimum near them if they are better.
