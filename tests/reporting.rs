@@ -154,7 +154,8 @@ fn a_run_with_less_memory_has_the_same_results() {
     };
     let [tree, model, log] = results("-T 1");
     assert!(!log.contains("computed again"), "{log}");
-    let limited = results("-T 2 --mem 18M");
+    let least = scratch.least_memory("-s sim.mlsearch.phy -m GTR+G --fast -n b -T 2");
+    let limited = results(&format!("-T 2 --mem {least}M"));
     assert_eq!(limited[..2], [tree, model]);
     assert!(limited[2].contains("others are computed again"), "{}", limited[2]);
     let refused = scratch.run("-s sim.mlsearch.phy -m GTR+G -n b --mem 5M");

@@ -55,6 +55,17 @@ impl Scratch {
         ran
     }
 
+    /// MiB that `--mem` must at least be for a run, by the message that refuses one with less. (How much that is depends on the size
+    /// of the program, which takes more without optimisation.)
+    pub fn least_memory(&self, arguments: &str) -> f64 {
+        let refused = self.run(&format!("{arguments} --mem 1M"));
+        assert_eq!(refused.code, 2, "{arguments}: {}", refused.stderr);
+        let (_, needed) = refused.stderr.split_once("which needs ").expect("what the run needs");
+        let (number, _) = needed.split_once(" MiB at least").expect("a number of MiB");
+        // The program takes not quite the same each time.
+        number.parse::<f64>().expect("a number").ceil() + 1.0
+    }
+
     /// Runs the binary inside the folder with a text as standard input.
     pub fn run_with_input(&self, arguments: &str, input: &str) -> Ran {
         let mut child = Command::new(env!("CARGO_BIN_EXE_mlsearch"))
