@@ -41,6 +41,8 @@ pub enum Purpose {
     Bootstopping = 30,
     /// The chains of a Bayesian sample, and their swaps.
     Sampling = 40,
+    /// Which columns a step of the parsimony ratchet leaves out.
+    Thinning = 50,
     /// Everything in tests.
     Test = 9,
 }

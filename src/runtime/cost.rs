@@ -35,7 +35,7 @@ pub(crate) struct Cost {
     /// Bytes of an engine besides CLVs: tip codes, numbers for each pattern, sumtables; and the numbers of repeated
     /// patterns.
     pub engine_data_bytes: u64,
-    /// Bytes of the columns as parsimony sees them, with a view along every edge in both directions.
+    /// Bytes of the columns as parsimony sees them, and of some of them, with a view along every edge in both directions.
     pub parsimony_bytes: u64,
     /// Work of a sweep over all branches, in proportion to that of other data.
     pub sweep: u64,
@@ -76,7 +76,7 @@ impl Cost {
                 cost.engine_data_bytes += (rows * (states + 4) * states * 8) as u64;
             }
             cost.sweep += (rows * dims.row() * states * tips) as u64;
-            cost.parsimony_bytes += (4 * tips * patterns.num_sites * states / 8) as u64;
+            cost.parsimony_bytes += (5 * tips * patterns.num_sites * states / 8) as u64;
         }
         cost
     }

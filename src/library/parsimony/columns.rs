@@ -24,6 +24,8 @@ pub(super) const BLOCK_BITS: usize = 64 * STATE_WORDS;
 pub(super) struct Block {
     pub(super) offset: u32,
     pub(super) num_states: u32,
+    /// Its number among the blocks of all columns.
+    pub(super) number: u32,
 }
 
 impl Block {

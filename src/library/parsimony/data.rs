@@ -7,10 +7,12 @@
 use super::columns::{BLOCK_BITS, Block, Columns, STATE_WORDS, clear_missing};
 use super::orders::Order;
 use super::other_ranks::OtherRanks;
+use super::thinning::Thinning;
 use super::threads::{Threads, sums};
 use crate::alphabet::Code;
 use crate::mpi::Ranks;
 use crate::partition::Partition;
+use crate::rng::Rng;
 use crate::tree::Constraint;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -95,8 +97,10 @@ impl ParsimonyData {
             starts.push(row_len);
             let bits: usize = list.iter().map(|c| c.2).sum();
             for _ in 0..bits.div_ceil(BLOCK_BITS) {
-                blocks.push(Block { offset: row_len as u32, num_states: num_states as u32 });
-                row_len += num_states;
+                let number = blocks.len() as u32;
+                let (offset, num_states) = (row_len as u32, num_states as u32);
+                blocks.push(Block { offset, num_states, number });
+                row_len += num_states as usize;
             }
         }
         let mut tips = vec![vec![[u64::MAX; STATE_WORDS]; row_len].into_boxed_slice(); num_taxa];
@@ -167,6 +171,15 @@ impl ParsimonyData {
         let all = self.all_columns();
         let columns = (0..threads).map(|number| all.share(number, threads)).collect();
         self.divided(columns)
+    }
+
+    /// The same data without some informative columns, each of which is left out with this probability (percent). Which ones are
+    /// depends on `rng` alone, and not on threads and ranks.
+    pub fn thinned(&self, percent: u32, rng: &mut Rng) -> Self {
+        let thinning = Thinning::draw(percent, rng);
+        let columns = self.columns.iter().map(|own| Arc::new(thinning.of(own))).collect();
+        let others = self.others.as_ref().map(|others| Arc::new(others.thinned(thinning)));
+        ParsimonyData { columns, others, ..self.clone() }
     }
 
     /// The same data, of which each rank gets a share, divided again among `threads` of each; for rank 0, when the others

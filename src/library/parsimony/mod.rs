@@ -11,7 +11,8 @@
 //! Trees satisfy the [constraint](crate::tree::Constraint) of the data, if these have one.
 //!
 //! What is counted (`orders`) and who counts it are told apart: one thread, threads (`threads`), other ranks (`other_ranks`, which use
-//! `own_shares`). Each has a share of the blocks; numbers of changes are whole, so that it does not matter who has which.
+//! `own_shares`). Each has a share of the blocks; numbers of changes are whole, so that it does not matter who has which. Columns may
+//! be left out at random (`thinning`).
 //!
 //! This room depends neither on likelihoods nor on alignments: its input is codes.
 
@@ -29,6 +30,7 @@ mod own_shares;
 mod score;
 mod spr;
 mod stepwise;
+mod thinning;
 mod threads;
 mod views;
 

@@ -3,6 +3,7 @@
 
 use super::columns::Columns;
 use super::orders::{Order, ViewsOrder};
+use super::thinning::Thinning;
 use crate::mpi::{Ranks, Subject};
 use crate::tree::Tree;
 use serde::{Deserialize, Serialize};
@@ -16,6 +17,8 @@ pub(super) enum Request<'a> {
     Take(u64),
     /// Drops them.
     Drop(u64),
+    /// Makes columns of another number of them, without those that are left out.
+    Thin(u64, u64, Thinning),
     /// Computes with them.
     Compute(u64, Order<'a>),
     /// Makes views of this number over these columns.
@@ -50,6 +53,14 @@ impl OtherRanks {
         ranks.let_compute(Subject::Parsimony, &Request::Take(number));
         (1..).zip(shares).for_each(|(rank, shares)| ranks.send(rank, &shares));
         OtherRanks { ranks, number }
+    }
+
+    /// Their columns without some.
+    pub(super) fn thinned(&self, thinning: Thinning) -> Self {
+        let number = self.ranks.next_number();
+        let _turn = self.ranks.turn();
+        self.tell(&Request::Thin(self.number, number, thinning));
+        OtherRanks { ranks: self.ranks, number }
     }
 
     /// The sums over all ranks, of which this one counts `own`.

@@ -27,6 +27,12 @@ impl Follower for OwnShares {
                 self.columns.insert(number, (columns, threads));
             }
             Request::Drop(number) => drop(self.columns.remove(&number)),
+            Request::Thin(number, thinned, thinning) => {
+                let (columns, threads) = &self.columns[&number];
+                let columns = columns.iter().map(|own| Arc::new(thinning.of(own))).collect();
+                let threads = threads.clone();
+                self.columns.insert(thinned, (columns, threads));
+            }
             Request::Compute(number, order) => {
                 let (columns, threads) = &self.columns[&number];
                 let of_share = |number: usize| order.carry_out(&columns[number]);
@@ -93,6 +99,9 @@ mod tests {
             }
         }
         drop(views);
+        let thinned = data.thinned(30, &mut rng);
+        scores.push(parsimony_score(&made, &thinned));
+        scores.push(parsimony_spr(&mut other, &thinned, 6, &mut rng));
         Everything { trees: [made, other], scores, shortlists }
     }
 

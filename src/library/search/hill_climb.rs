@@ -207,6 +207,7 @@ impl<'a> Search<'a> {
             changed: Changed::all(evaluator.tree()),
             wave: None,
             perturbing: None,
+            starts_disagree: false,
             explored: false,
             initial: models.iter().map(Model::values).collect(),
             meter: Meter::new(&options.shares()),

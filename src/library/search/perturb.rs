@@ -1,5 +1,6 @@
-//! Perturbations, to escape from local optima: random SPR moves all over the best tree. From there, the search climbs again; where
-//! the result differs from the best tree, the better resolution of each region is kept (`fuse`).
+//! Perturbations, to escape from local optima: random SPR moves all over the best tree, or what parsimony prefers to it on some of the
+//! columns. From there, the search climbs again; where the result differs from the best tree, the better resolution of each region is kept
+//! (`fuse`).
 //!
 //! This is iterated local search, as in IQ-TREE, which keeps or rejects the tree that a perturbation led to as a whole. Here
 //! each region of it is kept or rejected on its own, so that one perturbation tries many places at the same time.
@@ -7,8 +8,9 @@
 use super::changed::Changed;
 use super::schedule as at;
 use crate::likelihood::Evaluator;
+use crate::parsimony::{ParsimonyData, parsimony_brlens, parsimony_spr};
 use crate::rng::Rng;
-use crate::tree::{Constraint, ConstraintView, EdgeId, NodeId, Tree};
+use crate::tree::{Constraint, ConstraintView, EdgeId, NodeId, Tree, adopt_shared_brlens};
 use rand::RngExt;
 
 /// Regrafts random subtrees at random positions near their own. Returns the subtrees that have to be scanned.
@@ -36,6 +38,20 @@ pub(super) fn perturb(
             changed.mark_within(evaluator.tree(), place, at::MOVED_SCAN_RADIUS);
         }
     }
+    changed
+}
+
+/// Improves the tree by parsimony, with some columns left out: a step of the parsimony ratchet (Nixon 1999, Cladistics 15:407-414).
+/// Where it changes the tree, at least some columns contradict it. Returns the subtrees that have to be scanned.
+pub(super) fn ratchet(evaluator: &mut Evaluator, data: &ParsimonyData, rng: &mut Rng) -> Changed {
+    let best = evaluator.tree().clone();
+    let mut tree = best.clone();
+    parsimony_spr(&mut tree, &data.thinned(at::LEFT_OUT, rng), at::RATCHET_RADIUS, rng);
+    parsimony_brlens(&mut tree, data);
+    adopt_shared_brlens(&mut tree, &best);
+    let mut changed = Changed::none(&tree);
+    changed.mark_differences(&tree, &best, at::MOVED_SCAN_RADIUS);
+    evaluator.set_tree(tree);
     changed
 }
 

@@ -6,12 +6,13 @@ use super::hill_climb::{Search, SearchOptions};
 use super::schedule::{self as at, SearchEffort, SearchPhase};
 use super::start::parsimony_start;
 use super::state::{Perturbing, SearchStage};
-use crate::likelihood::Result;
+use crate::likelihood::{NO_LENGTH, Result};
 use crate::observer::{Event, Observer};
 use crate::parallel::side_by_side;
 use crate::parsimony::{ParsimonyData, parsimony_brlens};
 use crate::rng::{Purpose, stream};
 use crate::tree::{DEFAULT_BRLEN, Tree};
+use crate::tree_distance::branch_differences;
 
 impl Search<'_> {
     /// Begins the wave of one fast round from each starting tree from this number on; the evaluator already has the first one.
@@ -72,8 +73,18 @@ impl Search<'_> {
         if next < self.num_starts() {
             return SearchStage::Screen(next);
         }
+        self.plan.starts_disagree = self.starts_disagree();
         self.take_best();
         SearchStage::Fast
+    }
+
+    /// True if the starting trees led to trees that are little alike. Branches without length do not count.
+    fn starts_disagree(&self) -> bool {
+        let reached = &self.plan.history.reached;
+        let trees: Vec<&Tree> = reached.iter().map(|(_, tree)| tree).collect();
+        let differences = branch_differences(&trees, NO_LENGTH);
+        let least = at::DISAGREEMENT * differences.branches as f64;
+        differences.fewest > 0 && differences.fewest as f64 >= least
     }
 
     /// Ends waves: the evaluator has the best tree, from which the search goes on.
@@ -226,7 +237,11 @@ impl Search<'_> {
             true => SearchEffort::Normal.schedule(),
             false => self.schedule,
         };
-        [schedule.perturbed_in_vain, schedule.perturbed]
+        let in_vain = match self.plan.starts_disagree {
+            true => schedule.perturbed_in_vain.max(at::DISAGREED_IN_VAIN),
+            false => schedule.perturbed_in_vain,
+        };
+        [in_vain, schedule.perturbed]
     }
 }
 

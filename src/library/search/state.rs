@@ -91,6 +91,8 @@ pub(super) struct Plan {
     /// The climbs of the stage that do not depend on each other, until all have ended.
     pub(super) wave: Option<Wave>,
     pub(super) perturbing: Option<Perturbing>,
+    /// True if the starting trees led to trees that are little alike.
+    pub(super) starts_disagree: bool,
     /// True when all further starting trees have been explored.
     pub(super) explored: bool,
     /// The values of the models' parameters with which the search began.

@@ -7,7 +7,7 @@ use super::climb::{Climb, End, Wave};
 use super::crew::Crew;
 use super::fuse::fuse;
 use super::hill_climb::{Search, SearchOptions};
-use super::perturb::perturb;
+use super::perturb::{perturb, ratchet};
 use super::rounds::{Ended, Rounds, optimize_near_differences};
 use super::schedule as at;
 use super::state::SearchStage;
@@ -47,7 +47,10 @@ impl<'d> Common<'_, 'd> {
             Climb::Perturb(number) => {
                 let SearchOptions { seed, index, .. } = *self.options;
                 let mut rng = substream(seed, Purpose::Perturbation, index, *number as u64);
-                perturb(evaluator, self.data.constraint(), &mut rng)
+                match number % at::PERTURBATIONS_PER_WAVE < at::RATCHETS_PER_WAVE {
+                    true => ratchet(evaluator, self.data, &mut rng),
+                    false => perturb(evaluator, self.data.constraint(), &mut rng),
+                }
             }
         };
         let is_perturbed = matches!(climb, Climb::Perturb(_));

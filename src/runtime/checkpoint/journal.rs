@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// The first line, up to the number of the format.
 const MAGIC: &str = "mlsearch checkpoint ";
 /// Number of the format.
-const FORMAT: u32 = 4;
+const FORMAT: u32 = 5;
 /// Bytes that may be out of date beside as many that are not, before the file is written anew.
 const SPARE: u64 = 1 << 22;
 
@@ -414,7 +414,7 @@ mod tests {
                 Err(Refused::Io(error)) => panic!("byte {at}: {error}"),
             }
         }
-        for text in ["", "mlsearch", "mlsearch checkpoint 4\nxxxxxxx", "(a,b,c);(a,b,c);(a,b,c);"] {
+        for text in ["", "mlsearch", "mlsearch checkpoint 5\nxxxxxxx", "(a,b,c);(a,b,c);(a,b,c);"] {
             std::fs::write(path(&dir), text).unwrap();
             assert!(matches!(Journal::open(&path(&dir)), Err(Refused::Damaged(_))), "{text}");
         }

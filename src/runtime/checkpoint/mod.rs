@@ -1,7 +1,7 @@
 //! The file that an interrupted run is resumed from: a journal of what is finished and of the states of what is not.
 //!
 //! ```text
-//! mlsearch checkpoint 4\n
+//! mlsearch checkpoint 5\n
 //! entry*                  entry = head, payload                     all numbers little-endian
 //!   head = payload length u32, kind u8, part u32, stage u32, job u32, CRC-32 of the payload u32, CRC-32 of the head u32
 //! ```
