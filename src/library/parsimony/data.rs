@@ -97,10 +97,12 @@ impl ParsimonyData {
             starts.push(row_len);
             let bits: usize = list.iter().map(|c| c.2).sum();
             for _ in 0..bits.div_ceil(BLOCK_BITS) {
-                let number = blocks.len() as u32;
-                let (offset, num_states) = (row_len as u32, num_states as u32);
-                blocks.push(Block { offset, num_states, number });
-                row_len += num_states as usize;
+                blocks.push(Block {
+                    offset: row_len as u32,
+                    num_states: num_states as u32,
+                    number: blocks.len() as u32,
+                });
+                row_len += num_states;
             }
         }
         let mut tips = vec![vec![[u64::MAX; STATE_WORDS]; row_len].into_boxed_slice(); num_taxa];

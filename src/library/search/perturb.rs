@@ -83,3 +83,48 @@ fn places_within(
     }
     edges
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::alignment::read_alignment;
+    use crate::likelihood::{BrlenLinkage, EngineOptions, make_evaluator};
+    use crate::partition::Partition;
+    use crate::rng::{Purpose, stream};
+    use crate::search::parsimony_start;
+    use crate::tree::edges_not_in;
+    use std::path::Path;
+
+    #[test]
+    fn a_step_of_the_ratchet_changes_a_part_of_the_tree_and_says_which() {
+        let alignment = read_alignment(Path::new("../../datasets/anolis.phy")).unwrap();
+        let partitions = [Partition::whole(&alignment, "JC").unwrap()];
+        let data = ParsimonyData::of_partitions(alignment.num_taxa(), &partitions);
+        let start = parsimony_start(&data, 1, Purpose::ParsimonyTree, 0);
+        let models = [partitions[0].model.clone()];
+        let (linked, engine) = (BrlenLinkage::Linked, EngineOptions::default());
+        let mut evaluator =
+            make_evaluator(&partitions, &models, start.clone(), linked, &engine).unwrap();
+        let mut found = Vec::new();
+        for index in 0..4 {
+            evaluator.set_tree(start.clone());
+            let mut rng = stream(1, Purpose::Test, index);
+            let changed = ratchet(&mut evaluator, &data, &mut rng);
+            let tree = evaluator.tree();
+            tree.assert_integrity();
+            let different = edges_not_in(tree, &start);
+            // A step may find nothing better.
+            assert!(different.len() < tree.num_tips() / 2, "{}", different.len());
+            let ends = different.iter().flat_map(|&edge| tree.ends(edge));
+            assert!(ends.into_iter().all(|end| changed.contains(end)));
+            let nodes = (0..tree.num_nodes() as u32).map(NodeId);
+            assert!(nodes.into_iter().any(|node| !changed.contains(node)), "some is as it was");
+            // What both trees have keeps its length.
+            let mut kept = start.clone();
+            adopt_shared_brlens(&mut kept, tree);
+            assert!(kept == start);
+            found.push(tree.clone());
+        }
+        assert!(found[1..].iter().any(|tree| *tree != found[0]), "steps leave out other columns");
+    }
+}

@@ -73,18 +73,9 @@ impl Search<'_> {
         if next < self.num_starts() {
             return SearchStage::Screen(next);
         }
-        self.plan.starts_disagree = self.starts_disagree();
+        self.plan.starts_disagree = disagree(&self.plan.history.reached);
         self.take_best();
         SearchStage::Fast
-    }
-
-    /// True if the starting trees led to trees that are little alike. Branches without length do not count.
-    fn starts_disagree(&self) -> bool {
-        let reached = &self.plan.history.reached;
-        let trees: Vec<&Tree> = reached.iter().map(|(_, tree)| tree).collect();
-        let differences = branch_differences(&trees, NO_LENGTH);
-        let least = at::DISAGREEMENT * differences.branches as f64;
-        differences.fewest > 0 && differences.fewest as f64 >= least
     }
 
     /// Ends waves: the evaluator has the best tree, from which the search goes on.
@@ -245,6 +236,15 @@ impl Search<'_> {
     }
 }
 
+/// True if any two of the trees that starting trees have led to, with their log-likelihoods, are little alike. Branches without length do
+/// not count.
+fn disagree(reached: &[(f64, Tree)]) -> bool {
+    let trees: Vec<&Tree> = reached.iter().map(|(_, tree)| tree).collect();
+    let differences = branch_differences(&trees, NO_LENGTH);
+    let least = at::DISAGREEMENT * differences.branches as f64;
+    differences.fewest > 0 && differences.fewest as f64 >= least
+}
+
 /// Completed part of the perturbations after so many, if there are at least so many: when these are over, they may end, or one of
 /// them was better, and as many follow.
 fn part_of_perturbed(number: f64, least: usize) -> f64 {
@@ -271,6 +271,34 @@ fn make_start(data: &ParsimonyData, options: &SearchOptions, number: usize) -> T
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tree::random_tree;
+
+    #[test]
+    fn starting_trees_disagree_if_all_led_to_trees_that_are_little_alike() {
+        let mut rng = stream(1, Purpose::Test, 0);
+        let [a, b, c] = std::array::from_fn(|_| random_tree(23, 0.1, &mut rng));
+        let found = |trees: &[&Tree]| {
+            let reached: Vec<(f64, Tree)> = trees.iter().map(|&tree| (0.0, tree.clone())).collect();
+            disagree(&reached)
+        };
+        assert!(found(&[&a, &b]) && found(&[&a, &b, &c]));
+        assert!(!found(&[&a]) && !found(&[&a, &a]) && !found(&[&a, &b, &a]));
+        // Trees that differ in some of twenty branches.
+        let inner = |edge| !a.ends(edge).iter().any(|&end| a.is_tip(end));
+        let inner: Vec<_> = a.edges().filter(|&edge| inner(edge)).collect();
+        let without_length = |count: usize| {
+            let mut tree = a.clone();
+            for &edge in &inner[..count] {
+                tree.set_brlen(edge, 0.0);
+            }
+            tree
+        };
+        assert_eq!(inner.len(), 20);
+        assert!(!found(&[&a, &without_length(3)]) && found(&[&a, &without_length(4)]));
+        assert!(!found(&[&a, &b, &without_length(3)]), "two are alike");
+        // Those without length are not different.
+        assert!(!found(&[&without_length(20), &without_length(20)]));
+    }
 
     #[test]
     fn perturbations_never_go_back_and_are_not_over_before_they_end() {
