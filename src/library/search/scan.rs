@@ -141,6 +141,7 @@ impl Scanner for Scan<'_, '_> {
                 }
                 let Subtree { number, candidates, prune, ranking, trials, .. } = &subtrees[i];
                 let trial = &trials[rank];
+                debug_assert_eq!(trial.candidate, candidates[ranking[rank]], "of this rank");
                 result.tried += 1;
                 let gain = trial.lnl - before;
                 if gain <= -options.near_miss || (-SAME..=ACCEPT_GAIN).contains(&gain) {
@@ -212,17 +213,18 @@ impl Scan<'_, '_> {
     }
 
     /// Tries the next position of the first subtree, which has this rank, and as many further positions as make a batch:
-    /// those of the same rank of the other subtrees, then those of the following ranks. A trial below `floor` ends early.
+    /// of each subtree those that follow the ones which were tried, the lowest ranks first. A trial below `floor` ends early.
     fn try_next(&mut self, subtrees: &mut [Subtree], rank: usize, floor: f64) -> Result<()> {
         let last = subtrees.iter().map(|subtree| subtree.ranking.len()).max().unwrap_or(0);
-        let next: Vec<(usize, usize)> = (rank..last)
+        let asked = (0, rank);
+        let further = (0..last)
             .flat_map(|rank| (0..subtrees.len()).map(move |number| (number, rank)))
             .filter(|&(number, rank)| {
                 let Subtree { trials, ranking, .. } = &subtrees[number];
-                (trials.len()..ranking.len()).contains(&rank)
-            })
-            .take(self.most_ahead)
-            .collect();
+                (number, rank) != asked && (trials.len()..ranking.len()).contains(&rank)
+            });
+        let next: Vec<(usize, usize)> =
+            std::iter::once(asked).chain(further).take(self.most_ahead).collect();
         let request = |&(number, rank): &(usize, usize)| {
             let Subtree { prune, candidates, ranking, .. } = &subtrees[number];
             (prune, candidates[ranking[rank]])

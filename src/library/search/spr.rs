@@ -163,7 +163,7 @@ fn inner_nodes_depth_first(tree: &Tree) -> Vec<NodeId> {
 #[cfg(test)]
 mod tests {
     use super::super::scan::Scan;
-    use super::super::schedule::FAST;
+    use super::super::schedule::{FAST, WIDE};
     use super::*;
     use crate::alignment::read_alignment;
     use crate::alphabet::DataType;
@@ -199,7 +199,7 @@ mod tests {
     }
 
     /// The tree, its lengths and its log-likelihood after a round.
-    fn after_round(linkage: BrlenLinkage, by: By) -> (Tree, RoundResult) {
+    fn after_round(linkage: BrlenLinkage, options: RoundOptions, by: By) -> (Tree, RoundResult) {
         let (num_taxa, partitions) = gappy_partitions();
         let data = ParsimonyData::of_partitions(num_taxa, &partitions);
         let tree = parsimony_start(&data, 1, Purpose::ParsimonyTree, 0);
@@ -212,7 +212,7 @@ mod tests {
         evaluator.optimize_branches(&sweeps).unwrap();
         let mut changed = Changed::all(evaluator.tree());
         let mut round = Round::begin(&mut evaluator).unwrap();
-        let options = RoundOptions { near_miss: 10.0, ..FAST };
+        let options = RoundOptions { near_miss: 10.0, ..options };
         let (mut others, mut views) = (Vec::new(), Vec::new());
         let mut pool = Pool::new(1);
         if let By::Crew(num_others, leader_scans) = by {
@@ -247,15 +247,18 @@ mod tests {
 
     #[test]
     fn looking_ahead_and_scanning_side_by_side_change_no_bit() {
-        for linkage in [BrlenLinkage::Linked, BrlenLinkage::Unlinked] {
-            let one_at_a_time = after_round(linkage, By::Ahead(1));
+        let linked_and_not = [(BrlenLinkage::Linked, FAST), (BrlenLinkage::Unlinked, FAST)];
+        // Of many subtrees, more positions are tried than go into one batch.
+        for (linkage, options) in linked_and_not.into_iter().chain([(BrlenLinkage::Linked, WIDE)]) {
+            let one_at_a_time = after_round(linkage, options, By::Ahead(1));
             let RoundResult { accepted, verified, .. } = one_at_a_time.1;
             assert!(accepted > 0 && verified > accepted, "moves are made, and undone");
-            let ahead = [2, 7, 1000].map(By::Ahead);
+            let ahead = [2, 7, 16, 1000].map(By::Ahead);
             let crews = [(1, false), (1, true), (2, false), (4, true)];
             let crews = crews.map(|(others, leader)| By::Crew(others, leader));
             for by in ahead.into_iter().chain(crews) {
-                assert!(after_round(linkage, by) == one_at_a_time, "{linkage:?}, {by:?}");
+                let found = after_round(linkage, options, by);
+                assert!(found == one_at_a_time, "{linkage:?}, {options:?}, {by:?}");
             }
         }
     }
