@@ -73,6 +73,9 @@ impl Shares {
 /// of 27 subtrees was moved, and what others have found out is then thrown away.
 const MOST_SIDE_BY_SIDE: usize = 32;
 
+/// Most climbs of a search that go on side by side on GPUs: those of a wave.
+const MOST_CLIMBS: usize = 4;
+
 /// The evaluators beside that of a search may take the free memory divided by this.
 const PART_OF_MEMORY: usize = 2;
 
@@ -350,10 +353,13 @@ impl Resources {
     /// because it never waits; with fewer jobs than threads, many threads in one job at a time are faster if there is enough
     /// work for them.
     pub(crate) fn share_out(self, plan: &Plan, num_jobs: usize) -> Shares {
-        // A GPU works on one likelihood at a time.
         if self.is_on_gpus() {
-            let gpus = self.dealt_gpus.map_or(1, u64::count_ones) as usize;
-            return Shares { jobs: gpus.min(num_jobs).max(1), parts: 1, resources: self };
+            let shares = self.share_gpus(allowed_threads(plan), num_jobs, 1);
+            let resources = match num_jobs {
+                1 => self.with_companions_on_gpus(allowed_threads(plan)),
+                _ => shares.resources,
+            };
+            return Shares { resources, ..shares };
         }
         // All ranks work on one likelihood at a time.
         if self.engine.ranks.is_some() {
@@ -377,10 +383,35 @@ impl Resources {
 
     /// These, for a single search of the plan, if there is memory for that.
     pub(crate) fn of_one_search(self, plan: &Plan) -> Self {
-        match self.is_on_gpus() || self.engine.ranks.is_some() {
-            true => self,
-            false => self.with_companions(allowed_threads(plan)),
+        match self.engine.ranks {
+            Some(_) => self,
+            None if self.is_on_gpus() => self.with_companions_on_gpus(allowed_threads(plan)),
+            None => self.with_companions(allowed_threads(plan)),
         }
+    }
+
+    /// These, for a search of which parts can go on side by side on the same GPUs.
+    fn with_companions_on_gpus(self, threads: usize) -> Self {
+        let companions = threads.min(MOST_CLIMBS).min(self.room_on_gpus.saturating_sub(1));
+        if companions < 2 {
+            return self;
+        }
+        let engine = EngineOptions { engines_on_gpus: companions + 1, ..self.engine };
+        Resources { engine, side_by_side: [companions, 1], ..self }
+    }
+
+    /// How jobs of so many parts share the GPUs: a small likelihood fills a small part of one, and those on threads of their own
+    /// have streams of their own there.
+    fn share_gpus(self, threads: usize, num_jobs: usize, num_parts: usize) -> Shares {
+        let gpus = self.dealt_gpus.map_or(1, u64::count_ones) as usize;
+        let room = threads.max(gpus).min(self.room_on_gpus.max(gpus));
+        let jobs = (room / num_parts).clamp(1, num_jobs);
+        // A single job is on all GPUs.
+        let dealt = if jobs > 1 { gpus } else { 1 };
+        let engines_on_gpus = (jobs * num_parts).div_ceil(dealt);
+        let engine = EngineOptions { threads: 1, engines_on_gpus, ..self.engine };
+        let resources = Resources { engine, ..self };
+        Shares { jobs, parts: (room / jobs).clamp(1, num_parts), resources }
     }
 
     /// These, for a search that has so many threads, and parts that can go on side by side. Where a likelihood has
@@ -431,16 +462,7 @@ impl Resources {
     ) -> Shares {
         let (threads, num_parts) = (allowed_threads(plan), parts.len());
         if self.is_on_gpus() {
-            // A small likelihood fills a small part of a GPU, and parts on threads of their own have streams of their own
-            // there.
-            let room = threads.min(self.room_on_gpus);
-            let jobs = (room / num_parts).clamp(1, num_jobs);
-            // A single job is on all GPUs.
-            let dealt = self.dealt_gpus.filter(|_| jobs > 1).map_or(1, u64::count_ones);
-            let engines_on_gpus = (jobs * num_parts).div_ceil(dealt as usize);
-            let engine = EngineOptions { threads: 1, engines_on_gpus, ..self.engine };
-            let resources = Resources { engine, ..self };
-            return Shares { jobs, parts: (room / jobs).clamp(1, num_parts), resources };
+            return self.share_gpus(threads, num_jobs, num_parts);
         }
         if self.engine.ranks.is_some() {
             return Shares { jobs: 1, parts: 1, resources: self };

@@ -134,6 +134,8 @@ pub struct Search<'a> {
     pub(super) companions: Vec<Evaluator>,
     /// True if these have the present models and linkage.
     are_companions_ready: bool,
+    /// Subtrees are scanned side by side on the companions. Otherwise, the engine is better used by one who scans many at a time.
+    pub(super) scans_side_by_side: bool,
     /// A thread for each of them, while they scan subtrees.
     pub(super) pool: Option<Pool>,
 }
@@ -224,6 +226,7 @@ impl<'a> Search<'a> {
             views: Vec::new(),
             companions: Vec::new(),
             are_companions_ready: false,
+            scans_side_by_side: true,
             pool: None,
         }
     }
@@ -256,7 +259,9 @@ impl<'a> Search<'a> {
     /// The same on a pool of as many workers (for benchmarks).
     #[doc(hidden)]
     pub fn with_crew(self, companions: Vec<Evaluator>, pool: Pool) -> Self {
-        Search { pool: (companions.len() > 1).then_some(pool), companions, ..self }
+        let scans_side_by_side = self.evaluator.capabilities().best_batch == 1;
+        let pool = (companions.len() > 1).then_some(pool);
+        Search { pool, companions, scans_side_by_side, ..self }
     }
 
     /// The state of the search, from which it can be [resumed](Search::resume).
@@ -294,14 +299,14 @@ impl<'a> Search<'a> {
         let in_wave = self.plan.stage.is_of_waves();
         let best = self.plan.best.as_ref().filter(|_| in_wave).map(|best| best.snapshot.tree());
         let mut crew = match &mut self.pool {
-            Some(pool) => {
+            Some(pool) if self.scans_side_by_side => {
                 if !std::mem::replace(&mut self.are_companions_ready, true) {
                     let begin = self.evaluator.snapshot();
                     self.companions.iter_mut().for_each(|other| other.resume(&begin, self.models));
                 }
                 Crew::new(self.evaluator, &mut self.companions, pool)
             }
-            None => Crew::alone(self.evaluator),
+            _ => Crew::alone(self.evaluator),
         };
         let ended = rounds.step(&mut crew, &mut self.views, self.data, best)?;
         // What is told of a wave is told at its end, because its climbs may go on side by side.

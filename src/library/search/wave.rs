@@ -102,11 +102,16 @@ struct Group<'e> {
 }
 
 impl<'e> Group<'e> {
-    /// As many groups as there are climbs, or fewer, of nearly the same size.
-    fn divide(mut evaluators: &'e mut [Evaluator], pool: &Pool, num_climbs: usize) -> Vec<Self> {
+    /// As many groups as there are climbs, or fewer, of nearly the same size, or of one evaluator unless they scan side by side.
+    fn divide(
+        mut evaluators: &'e mut [Evaluator],
+        pool: &Pool,
+        num_climbs: usize,
+        scan_side_by_side: bool,
+    ) -> Vec<Self> {
         let mut groups = Vec::new();
         for left in (1..=num_climbs.min(evaluators.len())).rev() {
-            let size = evaluators.len().div_ceil(left);
+            let size = if scan_side_by_side { evaluators.len().div_ceil(left) } else { 1 };
             let (group, rest) = evaluators.split_at_mut(size);
             evaluators = rest;
             if let Some((leader, others)) = group.split_first_mut() {
@@ -149,7 +154,9 @@ impl Search<'_> {
                 let climb = |group: &mut Group, number: usize, is_over: &dyn Fn() -> bool| {
                     common.climb(&left[number], group, is_over).transpose()
                 };
-                let mut groups = Group::divide(&mut self.companions, pool, left.len());
+                let evaluators = &mut self.companions;
+                let mut groups =
+                    Group::divide(evaluators, pool, left.len(), self.scans_side_by_side);
                 let meter = &self.plan.meter;
                 let ends = match pool.rehearsal() {
                     Some(rehearsal) => {
