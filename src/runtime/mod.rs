@@ -1,5 +1,5 @@
 //! What analyses stand on while they run: threads (`threads`) and engine (`resources`), a calibration (`calibration`) and estimates of memory and
-//! time (`cost`), independent jobs (`jobs`, and `shared_jobs` on several ranks), computations of different sizes (`deal`), what each of them works with (`job_context`) and their
+//! time (`cost`), how jobs divide the threads (`division`), independent jobs (`jobs`, and `shared_jobs` on several ranks), computations of different sizes (`deal`), what each of them works with (`job_context`) and their
 //! progress (`jobs_progress`), the file that an interrupted run resumes from (`checkpoint`), signals (`interrupt`), messages and results
 //! (`record`), and all of it together with the data (`session`).
 
@@ -8,6 +8,7 @@ mod calibration;
 pub mod checkpoint;
 mod cost;
 mod deal;
+mod division;
 pub(crate) mod interrupt;
 mod job_context;
 mod jobs;

@@ -2,6 +2,7 @@
 
 use super::calibration::{Calibration, GAPS, calibrate, first_tree};
 use super::cost::{Cost, format_bytes};
+use super::division::Division;
 use super::threads::{allowed_threads, choose_threads, count_rows, useful_for};
 use crate::dataset::Loaded;
 use crate::error::{Error, Result};
@@ -14,7 +15,7 @@ use crate::likelihood::{
 };
 use crate::model::Model;
 use crate::mpi::Ranks;
-use crate::parallel::{UnitCost, available_memory, deal, loads_of, used_memory};
+use crate::parallel::{UnitCost, available_memory, used_memory};
 use crate::parsimony::ParsimonyData;
 use crate::partition::Partition;
 use crate::plan::{MemoryPlan, Plan, TreeSource};
@@ -82,17 +83,6 @@ const PART_OF_MEMORY: usize = 2;
 /// So many times as many threads as there are would be useful inside a likelihood that has enough work for all of them: these are
 /// nearly as fast then, and take the memory of one evaluator.
 const ENOUGH_INSIDE: usize = 10;
-
-/// What a second thread inside one likelihood brings, in proportion to a thread for another likelihood.
-const WORTH_INSIDE: f64 = 0.6;
-
-/// How much longer than by their shares of the work parts at the same time take, because they wait for each other where they
-/// meet.
-const WAITING: f64 = 1.2;
-
-/// Parts that take turns wake the threads inside their likelihoods each time: these are useful where so many times as many
-/// would be without.
-const TURNS: usize = 8;
 
 impl Resources {
     /// One thread, with memory for any number of jobs.
@@ -468,9 +458,10 @@ impl Resources {
             return Shares { jobs: 1, parts: 1, resources: self };
         }
         let most = threads.min(num_jobs).min(self.jobs_in_memory).max(1);
-        let resources =
-            |inside| Resources { engine: EngineOptions { threads: inside, ..self.engine }, ..self };
-        share_parts(threads, most, num_jobs, parts, self.useful_threads, resources)
+        let division = Division::fastest([threads, most], num_jobs, parts, self.useful_threads);
+        let engine = EngineOptions { threads: division.inside, ..self.engine };
+        let resources = Resources { engine, ..self };
+        Shares { jobs: division.jobs, parts: division.parts, resources }
     }
 
     /// An evaluator for a tree; partition g has the data of partition g and the model `models[g]`.
@@ -518,34 +509,6 @@ pub(crate) fn free_memory(plan: &Plan, used: u64) -> Option<u64> {
     available_memory().into_iter().chain(allowed).min()
 }
 
-/// The fastest way to share the threads among at most `most` jobs at the same time.
-fn share_parts(
-    threads: usize,
-    most: usize,
-    num_jobs: usize,
-    costs: &[UnitCost],
-    useful: usize,
-    resources: impl Fn(usize) -> Resources,
-) -> Shares {
-    let useful = if costs.len() > 1 { (useful / TURNS).max(1) } else { useful };
-    let mut best = (f64::INFINITY, [1, 1, 1]);
-    for jobs in (1..=most).rev() {
-        for parts in 1..=(threads / jobs).clamp(1, costs.len()) {
-            let inside = (threads / (jobs * parts)).clamp(1, useful);
-            let longest =
-                loads_of(&deal(costs, parts), costs).into_iter().max().unwrap_or(0) as f64;
-            let job = if parts > 1 { longest * WAITING } else { longest };
-            let rounds = num_jobs.div_ceil(jobs) as f64;
-            let time = rounds * job / (1.0 + WORTH_INSIDE * (inside - 1) as f64);
-            if time < best.0 {
-                best = (time, [jobs, parts, inside]);
-            }
-        }
-    }
-    let [jobs, parts, inside] = best.1;
-    Shares { jobs, parts, resources: resources(inside) }
-}
-
 fn too_little(allowed: Option<u64>, least: u64) -> Error {
     let least = format_bytes(least);
     match allowed {
@@ -565,39 +528,4 @@ fn not_enough(error: Error) -> Error {
          states x 8 bytes: use fewer rate categories (+G4), fewer taxa or columns, or a resources with more memory",
         format_bytes(available_memory().unwrap_or(0))
     ))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn threads_go_to_jobs_first_then_into_large_likelihoods_or_to_the_parts() {
-        let shared = |threads: usize, jobs: usize, parts: &[UnitCost], useful: usize| {
-            let resources = |inside| Resources {
-                engine: EngineOptions { threads: inside, ..EngineOptions::default() },
-                useful_threads: useful,
-                ..Resources::with_one_thread()
-            };
-            let shares = share_parts(threads, threads.min(jobs), jobs, parts, useful, resources);
-            [shares.jobs, shares.parts, shares.resources.threads()]
-        };
-        let equal = [1; 4];
-        assert_eq!(shared(1, 2, &equal, 1), [1, 1, 1]);
-        assert_eq!(shared(2, 2, &equal, 72), [2, 1, 1]);
-        assert_eq!(shared(2, 1, &equal, 1), [1, 2, 1]);
-        assert_eq!(shared(3, 2, &equal, 1), [2, 1, 1]);
-        assert_eq!(shared(4, 2, &equal, 72), [2, 2, 1]);
-        assert_eq!(shared(4, 1, &equal[..1], 9), [1, 1, 4]);
-        assert_eq!(shared(4, 1, &equal[..1], 2), [1, 1, 2]);
-        assert_eq!(shared(16, 2, &equal, 72), [2, 4, 2]);
-        assert_eq!(shared(16, 2, &equal, 9), [2, 4, 1]);
-        // One part takes longer than all others together: more than two threads bring nothing.
-        let unequal = [80, 10, 10, 10];
-        assert_eq!(shared(2, 1, &unequal, 9), [1, 2, 1]);
-        assert_eq!(shared(8, 2, &unequal, 1), [2, 2, 1]);
-        assert_eq!(shared(2, 1, &unequal, 16), [1, 1, 2]);
-        assert_eq!(shared(4, 1, &unequal, 16), [1, 2, 2]);
-        assert_eq!(shared(8, 2, &unequal, 72), [2, 1, 4]);
-    }
 }

@@ -46,6 +46,7 @@ struct Lengths {
 pub struct Trial {
     /// Log-likelihood of the whole tree with the subtree at this position, at the optimised lengths.
     pub lnl: f64,
+    /// The edge of the position.
     pub(crate) candidate: EdgeId,
     /// Lengths in the global tree (linked and scaled).
     lengths: Option<Lengths>,
