@@ -345,7 +345,7 @@ impl Resources {
     pub(crate) fn share_out(self, plan: &Plan, num_jobs: usize) -> Shares {
         if self.is_on_gpus() {
             let shares = self.share_gpus(allowed_threads(plan), num_jobs, 1);
-            let resources = match num_jobs {
+            let resources = match shares.jobs {
                 1 => self.with_companions_on_gpus(allowed_threads(plan)),
                 _ => shares.resources,
             };
