@@ -346,47 +346,47 @@ fn a_run_on_a_gpu_that_is_lost_is_resumed_with_the_processor() {
     }
 }
 
-/// Replicates share a GPU as far as threads allow; each of two has its own, or a part of the columns if it has no room for all.
+/// Each of two GPUs has its own replicates, or a part of the columns if it has no room for all.
 #[test]
-fn replicates_on_one_gpu_and_several_are_those_of_the_processor() {
+fn replicates_on_several_gpus_are_those_of_the_processor() {
     let scratch = Scratch::new();
     let data = repository("datasets/gappy.phy").display().to_string();
-    let command = format!("--bootstrap --bs-trees 3 --fast -s {data} -m JC");
-    scratch.succeed(&format!("{command} -n cpu -T 1"));
+    let command = format!("--bootstrap --bs-trees 3 --fast -s {data} -m JC -T 1");
+    scratch.succeed(&format!("{command} -n cpu"));
     let want = results(&scratch, "cpu");
-    let [much, little] = ["4000000000", "5000000"];
-    for (options, memory, at_once) in [
-        ("--gpu 0,1 -T 1", much, 2),
-        ("--gpu 0,1 -T 1", little, 1),
-        ("--backend cuda -T 3", much, 3),
-        ("--backend cuda -T 3", little, 1),
-    ] {
+    for memory in ["4000000000", "5000000"] {
         let switches = [("STAND_IN_GPUS", "2"), ("STAND_IN_MEMORY", memory)];
-        let words = format!("{command} -n gpus --redo {options}");
-        let Some(ran) = run(&scratch, &words, &switches) else { return };
+        let Some(ran) = run(&scratch, &format!("{command} -n gpus --gpu 0,1 --redo"), &switches)
+        else {
+            return;
+        };
         assert_eq!(ran.code, 0, "{}", ran.stderr);
         let found = results(&scratch, "gpus");
-        assert_eq!(found["bootstraps"], want["bootstraps"], "{options}, {memory} bytes");
+        assert_eq!(found["bootstraps"], want["bootstraps"], "{memory} bytes");
         let said =
             std::fs::read_to_string(scratch.path().join("gpus.mlsearch.log")).expect("a log");
-        let at_once = format!("computations at the same time: {at_once}");
-        assert!(said.contains(&at_once), "{options}, {memory} bytes: {said}");
+        let at_once =
+            format!("computations at the same time: {}", if memory.len() > 9 { 2 } else { 1 });
+        assert!(said.contains(&at_once), "{memory} bytes: {said}");
     }
 }
 
-/// The climbs of a default search go on side by side on a GPU, as far as threads and memory allow.
+/// The climbs of a default search go on side by side on a GPU, and so do replicates.
 #[test]
-fn climbs_side_by_side_write_the_same_bytes() {
+fn climbs_and_replicates_side_by_side_write_the_same_bytes() {
     let scratch = Scratch::new();
     let data = repository("datasets/primates.phy").display().to_string();
-    let command = format!("-s {data} -m HKY+G");
-    let ways = [
-        ("--backend cuda -T 4", &[("STAND_IN_MULTIPROCESSORS", "7")][..]),
-        ("--backend cuda -T 2", &[]),
-        ("--backend cuda -T 4", &[("STAND_IN_MEMORY", ONE_ENGINE)]),
-    ];
-    let on_processor = format!("{command} -T 1");
-    assert_gpus_write(&scratch, [&on_processor, &command], &ways, |_| true);
+    let search = format!("-s {data} -m HKY+G");
+    let replicates = format!("--bootstrap --bs-trees 3 --fast -s {data} -m JC");
+    let ways = [("--backend cuda -T 4", &[("STAND_IN_MULTIPROCESSORS", "7")][..])];
+    for (command, at_once) in [(search, 1), (replicates, 3)] {
+        let on_processor = format!("{command} -T 1 --redo");
+        assert_gpus_write(&scratch, [&on_processor, &command], &ways, |_| true);
+        let Ok(log) = std::fs::read_to_string(scratch.path().join("GPU.mlsearch.log")) else {
+            return;
+        };
+        assert!(log.contains(&format!("at the same time: {at_once}")), "{log}");
+    }
 }
 
 /// All kernels for 4, 20 and 64 states and those of distances, on data of a few patterns: each barrier wakes 128 threads of
