@@ -19,6 +19,7 @@ use crate::parallel::{UnitCost, available_memory, used_memory};
 use crate::parsimony::ParsimonyData;
 use crate::partition::Partition;
 use crate::plan::{MemoryPlan, Plan, TreeSource};
+use crate::search::schedule::{EXPLORED_PER_WAVE, PERTURBATIONS_PER_WAVE};
 use crate::stop::Stop;
 use crate::tree::Tree;
 
@@ -74,8 +75,11 @@ impl Shares {
 /// of 27 subtrees was moved, and what others have found out is then thrown away.
 const MOST_SIDE_BY_SIDE: usize = 32;
 
-/// Most climbs of a search that go on side by side on GPUs: those of a wave.
-const MOST_CLIMBS: usize = 4;
+/// Most climbs of a search that go on side by side on GPUs: those of the largest wave.
+const MOST_CLIMBS: usize = match EXPLORED_PER_WAVE > PERTURBATIONS_PER_WAVE {
+    true => EXPLORED_PER_WAVE,
+    false => PERTURBATIONS_PER_WAVE,
+};
 
 /// The evaluators beside that of a search may take the free memory divided by this.
 const PART_OF_MEMORY: usize = 2;

@@ -36,7 +36,11 @@ pub(crate) fn search_all(session: &mut Session, next: Next) -> Result<Vec<Outcom
     let searches = setup.jobs("search", num_searches);
     let scanning = if num_searches == 1 { setup.companions_of_search().count() } else { 0 };
     if scanning > 0 {
-        let line = format!("subtrees are scanned side by side on {scanning} evaluators");
+        let what = match setup.resources.gpus() {
+            Some(_) => "climbs go on",
+            None => "subtrees are scanned",
+        };
+        let line = format!("{what} side by side on {scanning} evaluators");
         session.record.progress.detail_about_run(&line);
     }
     let outcomes = session.record.run_jobs(&searches, |job| {

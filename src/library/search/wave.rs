@@ -107,11 +107,11 @@ impl<'e> Group<'e> {
         mut evaluators: &'e mut [Evaluator],
         pool: &Pool,
         num_climbs: usize,
-        scan_side_by_side: bool,
+        scans_side_by_side: bool,
     ) -> Vec<Self> {
         let mut groups = Vec::new();
         for left in (1..=num_climbs.min(evaluators.len())).rev() {
-            let size = if scan_side_by_side { evaluators.len().div_ceil(left) } else { 1 };
+            let size = if scans_side_by_side { evaluators.len().div_ceil(left) } else { 1 };
             let (group, rest) = evaluators.split_at_mut(size);
             evaluators = rest;
             if let Some((leader, others)) = group.split_first_mut() {
