@@ -88,7 +88,7 @@ const UNSAFE_ALLOWED: &[&str] = &[
     "parallel/pool.rs",
     "kernels/kernels.rs",
     "gpu/buffer.rs",
-    "mpi/installed.rs",
+    "run/installed_mpi.rs",
     "gpu/device.rs",
     "gpu/launch.rs",
     "gpu/module.rs",

@@ -1,6 +1,6 @@
 //! Optimisation on given trees: the end does not depend on where it began, nor on which partition is done first.
 
-use crate::util::{Scratch, log_likelihood, repository};
+use crate::util::{Scratch, assert_same_bytes, log_likelihood, repository};
 use std::fs::read_to_string;
 
 /// What two ways to the same optimum may differ by, in log units.
@@ -205,4 +205,58 @@ fn richer_models_are_never_below_poorer_ones() {
             assert!(higher > lower - SAME, "{name}: GTR+F{richer} {higher}, GTR+F{poorer} {lower}");
         }
     }
+}
+
+/// The exchange rates of each partition, as they are in the file of models.
+fn exchange_rates(scratch: &Scratch, prefix: &str) -> Vec<String> {
+    let path = scratch.path().join(format!("{prefix}.mlsearch.bestModel"));
+    let text = read_to_string(path).expect("models");
+    let rates = |line: &str| Some(line.split_once('{')?.1.split_once('}')?.0.to_string());
+    text.lines().map(|line| rates(line).expect("rates")).collect()
+}
+
+#[test]
+fn linked_exchange_rates_are_the_same_in_all_partitions_and_the_best_for_them_together() {
+    let scratch = Scratch::new();
+    scratch.write("p.part", FOUR_PARTITIONS);
+    scratch.write("p.nwk", PRIMATES);
+    let primates = primates();
+    let data = format!("-s {primates} -q p.part -m GTR+FE+G4 --quiet");
+    let linked = format!("{data} --link-exchange-rates");
+    for (name, options) in [("apart", &data), ("linked", &linked)] {
+        scratch.succeed(&format!("evaluate {options} -t p.nwk -n {name}"));
+    }
+    scratch.succeed(&format!("evaluate -s {primates} -m GTR+FE+G4 --quiet -t p.nwk -n one"));
+    let rates = exchange_rates(&scratch, "linked");
+    assert!(rates.iter().all(|of_partition| of_partition == &rates[0]), "{rates:?}");
+    assert_ne!(exchange_rates(&scratch, "apart")[0], exchange_rates(&scratch, "apart")[1]);
+    let [apart, together, one] = ["apart", "linked", "one"].map(|n| log_likelihood(&scratch, n));
+    assert!(one < together && together < apart, "{one} {together} {apart}");
+    // No rate is better, all else the same.
+    let text = read_to_string(scratch.path().join("linked.mlsearch.bestModel")).expect("models");
+    let tree = "linked.mlsearch.bestTree";
+    let fixed =
+        format!("evaluate -s {primates} --quiet -t {tree} --opt-model off --opt-branches off");
+    for (number, rate) in rates[0].split('/').enumerate().take(5) {
+        for factor in [0.95, 1.05] {
+            let mut changed: Vec<String> = rates[0].split('/').map(String::from).collect();
+            changed[number] = (rate.parse::<f64>().expect("a rate") * factor).to_string();
+            scratch.write("c.part", &text.replace(&rates[0], &changed.join("/")));
+            scratch.succeed(&format!("{fixed} -q c.part -n changed --redo"));
+            let lnl = log_likelihood(&scratch, "changed");
+            assert!(lnl < together + 0.001, "rate {number}: {lnl} {together}");
+        }
+    }
+    let other = Scratch::new();
+    other.write("p.part", FOUR_PARTITIONS);
+    assert_same_bytes(&other, &format!("search {linked} --fast"), &["log", "json"]);
+    for (models, answer) in [
+        ("-m HKY{2}+G4", "no two partitions estimate the exchange rates of the same matrix"),
+        ("-m auto", "-m auto selects a model for each partition by itself"),
+    ] {
+        let refused = format!("search -s {primates} -q p.part {models} --link-exchange-rates -n r");
+        scratch.run(&refused).assert_refused(&["--link-exchange-rates", answer]);
+    }
+    let sample = format!("sample {data} --link-exchange-rates -n s");
+    scratch.run(&sample).assert_refused(&["--link-exchange-rates"]);
 }

@@ -96,6 +96,18 @@ fn recoded_amino_acids_are_states_of_groups() {
     other.assert_refused(&["--recode makes data of 4 states, but LG+G4m", "MULTI4_GTR+G"]);
     let unknown = scratch.run(&format!("{evaluate} -m LG+G --recode dayhoff7 -n c"));
     unknown.assert_refused(&["'dayhoff7' is neither dayhoff6, sr4, sr6, kgb6 nor groups"]);
+    // Of many genes, each.
+    let search = "-m MULTI6_GTR+G --recode dayhoff6 --fast --quiet -T 1";
+    let columns = header.split_whitespace().nth(1).unwrap();
+    scratch.write("q.part", &format!("MULTI6_GTR+G, one = 1-{columns}\n"));
+    scratch.write("list.txt", "x.mlsearch.phy\n");
+    scratch.succeed(&format!("search -s x.mlsearch.phy {search} -n s"));
+    scratch.succeed(&format!("genes -s x.mlsearch.phy -q q.part {search} -n p"));
+    scratch.succeed(&format!("genes -s list.txt {search} -n l"));
+    let files = ["s.mlsearch.bestTree", "p.mlsearch.geneTrees", "l.mlsearch.geneTrees"];
+    let [own, part, listed] =
+        files.map(|file| std::fs::read_to_string(scratch.path().join(file)).unwrap());
+    assert_eq!([&part, &listed], [&own, &own]);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! [`Genes`]: many alignments of one run, each with taxa of its own: the partitions of one alignment, the files of a folder, or
 //! those of a list. Files are read one at a time, when it is their turn.
 
-use super::load::{Loaded, MAX_PARTITION_FILE, load_gene, read_defs, taxa_of};
+use super::load::{Loaded, MAX_PARTITION_FILE, load_gene, read_defs, recoded, taxa_of};
 use super::models_by_type::ModelsByType;
 use crate::alignment::{Alignment, read_alignment};
 use crate::error::{Error, Fault, Faults, Place, Result, abridged, collect};
@@ -87,8 +87,8 @@ impl Genes {
         let models = ModelsByType::read(&plan.data, &mut faults);
         let (genes, alignment) = match source {
             GeneSource::Partitions(path) => {
-                let read = collect(read_alignment(path), &mut faults)?;
-                let alignment = read.map(Alignment::sorted_by_name);
+                let read = || recoded(read_alignment(path)?.sorted_by_name(), plan);
+                let alignment = collect(read(), &mut faults)?;
                 let defs = match &alignment {
                     Some(alignment) => read_defs(plan, alignment, &mut faults)?,
                     None => Vec::new(),
@@ -130,24 +130,22 @@ impl Genes {
         let mut plan = plan.clone();
         plan.data.msa = Some(gene.path.clone());
         plan.data.partitions = None;
-        let mut choose = |alignment: &Alignment, def: &PartitionDef| {
-            let model = self.models.of(alignment, def, &file);
-            plan.data.model = model.map_err(|fault| Error::Input(fault.into()))?;
-            Ok::<(), Error>(())
+        let model_of = |alignment: &Alignment, def: &PartitionDef| {
+            self.models.of(alignment, def, &file).map_err(|fault| Error::Input(fault.into()))
         };
         let (alignment, def) = match (&self.alignment, &gene.def) {
             (Some(whole), Some(def)) => {
-                choose(whole, def)?;
+                plan.data.model = model_of(whole, def)?;
                 let rows = taxa_of(&plan, whole, def)?;
                 let alignment = whole.part(&rows, &def.sites);
                 let sites = (0..def.sites.len() as u32).collect();
                 (alignment, PartitionDef { sites, ..def.clone() })
             }
             _ => {
-                let alignment = read_alignment(&gene.path)?.sorted_by_name();
+                let alignment = recoded(read_alignment(&gene.path)?.sorted_by_name(), &plan)?;
                 let mut def = whole_alignment(alignment.num_sites(), "").swap_remove(0);
                 def.name.clone_from(&gene.name);
-                choose(&alignment, &def)?;
+                plan.data.model = model_of(&alignment, &def)?;
                 (alignment, def)
             }
         };

@@ -6,6 +6,7 @@
 use super::candidates::{candidates_of, explain_characters};
 use super::constraint::{check_trees, read_constraint};
 use super::invariable::check_all_variable;
+use super::linked_rates::link_exchange_rates;
 use super::models::{ModelChoice, resolve_model};
 use super::remarks::{Remarks, remark};
 use super::rooting::{Root, find_root};
@@ -124,16 +125,23 @@ pub(crate) fn load(plan: &Plan) -> Result<Loaded> {
         return Err(Error::Input(faults));
     };
     let names_of_rows = alignment.taxa().names().to_vec();
-    let mut alignment = alignment.sorted_by_name();
-    if let Some(recoding) = &plan.data.recode {
-        match collect(recoding.apply(&alignment), &mut faults)? {
-            Some(recoded) => alignment = recoded,
-            None => return Err(Error::Input(faults)),
-        }
-    }
+    let Some(alignment) = collect(recoded(alignment.sorted_by_name(), plan), &mut faults)? else {
+        return Err(Error::Input(faults));
+    };
     let defs = |faults: &mut Faults| read_defs(plan, &alignment, faults);
     let loaded = load_partitions(plan, &choice, &alignment, &names_of_rows, defs, faults)?;
     Ok(Loaded { alignment: plan.facts.needs.alignment.then_some(alignment), ..loaded })
+}
+
+/// The alignment as `--recode` has it.
+///
+/// # Errors
+/// As of [`Recoding::apply`](crate::alignment::Recoding::apply).
+pub(super) fn recoded(alignment: Alignment, plan: &Plan) -> Result<Alignment> {
+    match &plan.data.recode {
+        Some(recoding) => recoding.apply(&alignment),
+        None => Ok(alignment),
+    }
 }
 
 /// The same for one gene that has an alignment of its own, as if a file had this alone: its rows are in the order of their
@@ -251,6 +259,8 @@ fn load_partitions(
     let guide_tree = collect(read_guide_tree(plan, &taxa), &mut faults)?.flatten();
     let is_selected: Vec<bool> = candidates.iter().map(Option::is_some).collect();
     check_models(plan, &partitions, &is_selected, &mut faults);
+    let note = link_exchange_rates(plan, &mut partitions, &is_selected, &mut faults);
+    remarks.notes.extend(note);
     // Which taxa a partition's tree must have is known only when all partitions are.
     let partition_trees = match &plan.search.partition_trees {
         Some(file) if faults.is_empty() => {

@@ -3,7 +3,8 @@
 //! `load` does it, with `models` (the model of each partition) and `matrix_files`, `candidates` and `auto_type`
 //! (models that are to be selected), `site_weights`, `trees`, `identical` (sequences that a search needs only once), `invariable` (sites that
 //! are invalid under an ascertainment correction), `genes` (many alignments of one run) with `models_by_type`, `overview` (the data at a glance) with `missing_map`, `remarks` (warnings and notes about data that are accepted), and
-//! `rooting` (where trees are to be rooted), `site_frequencies` (state frequencies of sites).
+//! `rooting` (where trees are to be rooted), `site_frequencies` (state frequencies of sites), `linked_rates` (exchange rates that partitions
+//! have in common).
 
 mod auto_type;
 mod candidates;
@@ -12,6 +13,7 @@ mod distances;
 mod genes;
 mod identical;
 mod invariable;
+mod linked_rates;
 mod load;
 mod matrix_files;
 mod missing_map;

@@ -75,6 +75,10 @@ pub(crate) struct DataArgs {
     /// The same as --brlen unlinked
     #[arg(short = 'M', help_heading = DATA)]
     pub unlinked: bool,
+    /// Partitions that estimate the exchange rates of the same matrix (GTR20, GTR ...) have the same ones [default: each has its
+    /// own]
+    #[arg(long, visible_alias = "link-exchange", help_heading = DATA, hide_short_help = true)]
+    pub link_exchange_rates: bool,
     /// Use the medians of the +G rate categories instead of their means [default: means]
     #[arg(short = 'u', long, help_heading = DATA, hide_short_help = true)]
     pub gamma_median: bool,
@@ -174,6 +178,7 @@ impl DataArgs {
                 AutoCriterion::Aic => Criterion::Aic,
                 AutoCriterion::Aicc => Criterion::Aicc,
             }),
+            link_exchange_rates: self.link_exchange_rates,
             gamma_median: self.gamma_median,
             brlen,
             restricted: self.restricted != Some(Switch::Off),
@@ -200,6 +205,7 @@ impl DataArgs {
             (self.protein_matrix.is_some(), "-P"),
             (self.recode.is_some(), "--recode"),
             (self.model_definitions.is_some(), "--definitions"),
+            (self.link_exchange_rates, "--link-exchange-rates"),
             (self.multistate.is_some(), "-K"),
             (self.data_type.is_some(), "--data-type"),
         ];

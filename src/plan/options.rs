@@ -107,6 +107,8 @@ pub(crate) struct DataOptions {
     pub auto_criterion: Option<Criterion>,
     /// Where the state frequencies of sites come from.
     pub site_frequencies: SiteFrequencies,
+    /// Partitions that estimate the exchange rates of the same matrix share them.
+    pub link_exchange_rates: bool,
     /// Discrete rates are medians of their categories, not means.
     pub gamma_median: bool,
     /// How branch lengths are linked.
@@ -131,6 +133,7 @@ impl Default for DataOptions {
             auto_mixtures: false,
             auto_criterion: None,
             site_frequencies: SiteFrequencies::OfModel,
+            link_exchange_rates: false,
             gamma_median: false,
             brlen: BrlenLinkage::Linked,
             restricted: true,

@@ -1,7 +1,10 @@
 //! One run, from its plan to the last file (`execute`), on the terminal or inside another program; and the likelihood of the data of
-//! a run, for programs that compute with it themselves (`opened`).
+//! a run, for programs that compute with it themselves (`opened`). Under `mpirun`, a run is carried out by `ranks`, with the MPI that is
+//! installed (`installed_mpi`).
 
 mod execute;
+#[cfg(feature = "mpi")]
+mod installed_mpi;
 mod opened;
 mod ranks;
 

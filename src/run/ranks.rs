@@ -1,6 +1,8 @@
 //! A run on several ranks, which `mpirun` has started: rank 0 carries it out, and the others compute what it asks of them.
 
 use super::execute::execute_along;
+#[cfg(feature = "mpi")]
+use super::installed_mpi::Running;
 use crate::commands::Analysis;
 use crate::error::{Error, Result};
 use crate::likelihood::distributed::Engines;
@@ -17,7 +19,7 @@ pub struct Processes {
     ranks: Option<Ranks>,
     /// Dropped after rank 0 has told the others that the run has ended.
     #[cfg(feature = "mpi")]
-    _mpi: Option<crate::mpi::Running>,
+    _mpi: Option<Running>,
 }
 
 /// Variables by which Open MPI and MPICH (and what is made of it) tell a process the number of ranks.
@@ -42,7 +44,7 @@ impl Processes {
         if !is_one_of_several() {
             return Ok(Processes { ranks: None, _mpi: None });
         }
-        let mpi = crate::mpi::Running::begin().map_err(Error::Usage)?;
+        let mpi = Running::begin().map_err(Error::Usage)?;
         let ranks = Ranks::of(crate::mpi::World::new(mpi.world(), say));
         let [on_machine, on_cores] = ranks.num_beside();
         log::debug!(

@@ -75,6 +75,9 @@ struct GeneArgs {
     /// Model selection compares profile mixtures of amino acids (C10 to C60), too [default: off]
     #[arg(long, help_heading = DATA, hide_short_help = true)]
     mixtures: bool,
+    /// Recode amino acids as states of multi-state data: dayhoff6, sr4, sr6, kgb6, or groups such as AGPST/C/DENQ/FWY/HKR/ILMV
+    #[arg(long, value_name = "GROUPS", help_heading = DATA, hide_short_help = true)]
+    recode: Option<String>,
     /// File that defines profiles and models under names, as IQ-TREE reads them
     #[arg(long = "definitions", value_name = "FILE", help_heading = DATA, hide_short_help = true)]
     model_definitions: Option<PathBuf>,
@@ -215,6 +218,7 @@ impl GeneArgs {
             partitions: self.partitions.clone(),
             auto_criterion: self.auto_criterion,
             mixtures: self.mixtures,
+            recode: self.recode.clone(),
             model_definitions: self.model_definitions.clone(),
             gamma_median: self.gamma_median,
             data_type: self.data_type.clone(),

@@ -61,7 +61,7 @@ fn canonical(model: &Model, all_values: bool) -> String {
     if let Some(invariant) = model.invariant {
         text += match invariant.pinv_mode {
             ParamMode::Fixed => "+IU",
-            ParamMode::Optimized => "+IO",
+            ParamMode::Optimized | ParamMode::Linked => "+IO",
         };
         if shows(invariant.pinv_mode) {
             text += &braces([invariant.pinv]);

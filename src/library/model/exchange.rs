@@ -72,10 +72,11 @@ impl RateClasses {
         *self.classes.last().expect("a model has rates")
     }
 
-    /// Classes whose rate is to be estimated: all but the reference, or none if the rates are fixed.
+    /// Classes whose rate is to be estimated from this partition: all but the reference, or none if the rates are fixed or
+    /// linked.
     pub fn free(&self) -> Vec<u16> {
         match self.mode {
-            ParamMode::Fixed => Vec::new(),
+            ParamMode::Fixed | ParamMode::Linked => Vec::new(),
             ParamMode::Optimized => {
                 (0..self.num_classes()).filter(|&class| class != self.reference()).collect()
             }

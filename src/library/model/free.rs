@@ -155,7 +155,9 @@ impl Model {
 
     /// True if anything of it is to be estimated by maximum likelihood.
     pub fn has_open_parameters(&self) -> bool {
-        self.estimates_class_weights() || !self.free_parameters().is_empty()
+        self.has_linked_rates()
+            || self.estimates_class_weights()
+            || !self.free_parameters().is_empty()
     }
 
     /// Sets the weights of the classes of a mixture, which sum to 1.

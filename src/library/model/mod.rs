@@ -13,7 +13,7 @@
 //! | `guide`, `site_frequencies` | the models of one class with which profile mixtures begin, and of sites with frequencies of their own |
 //! | `exchange` | [`Exchange`]: where exchange rates come from |
 //! | `parameters` | [`Model`]: one partition's model with its current parameters |
-//! | `free` | `FreeParameter`: all parameters to be estimated, as one list |
+//! | `free`, `linked_rates` | `FreeParameter`: all parameters to be estimated, as one list; exchange rates that partitions share |
 //! | `matrices` | names of rate matrices, and the models they begin |
 //! | `values` | [`ModelValues`]: the values of all parameters, for checkpoints |
 //! | `rate_starts`, `exchange_starts` | rates over sites, and exchange rates, from which an optimiser may begin |
@@ -41,6 +41,7 @@ mod exchange;
 mod exchange_starts;
 mod free;
 mod guide;
+mod linked_rates;
 mod matrices;
 mod matrix_mixtures;
 mod mixture;
@@ -63,8 +64,7 @@ pub use crate::numeric::GammaMode;
 pub use ascertainment::Ascertainment;
 pub use auto::{AutoData, AutoModel};
 pub use codon::{CodonModelKind, CodonRates, PositionFreqs};
-pub use dna::f84_rates;
-pub use dna::{NAMED_DNA_MODELS, NamedDnaModel};
+pub use dna::{NAMED_DNA_MODELS, NamedDnaModel, f84_rates};
 pub use exchange::{Exchange, RateClasses};
 pub use free::{FreeParameter, Ratios};
 pub use matrix_mixtures::{MATRIX_MIXTURES, MatrixMixture};

@@ -9,6 +9,8 @@ pub enum ParamMode {
     Fixed,
     /// Estimated.
     Optimized,
+    /// Estimated from several partitions together, which have the same values (exchange rates only).
+    Linked,
 }
 
 /// Where the weights of the classes of a mixture come from.

@@ -2,7 +2,8 @@
 //! of free rates over sites (+R) and of invariant sites together with gamma-distributed rates (+I+G), where a poor optimum can
 //! be below that of a nested model; and of exchange rates under branch lengths that partitions share.
 
-use super::params::{Known, Learnt, Parameters};
+use super::learnt::Learnt;
+use super::params::{Known, Parameters};
 use super::rounds::set_models;
 use crate::likelihood::{Evaluator, Result, Snapshot};
 use crate::model::Model;

@@ -11,7 +11,8 @@
 //! x = (H_A + H_B)^-1 (H_A x_A + H_B x_B), and the Hessian H_A + H_B there. An optimisation that begins with both needs few
 //! function values.
 
-use super::params::{Curvature, Learnt, Parameters};
+use super::learnt::{Curvature, Learnt};
+use super::params::Parameters;
 use crate::likelihood::{Evaluator, Result};
 use crate::model::{FreeParameter, Model};
 use serde::{Deserialize, Serialize};

@@ -4,6 +4,8 @@ mod alternatives;
 mod at_lengths;
 mod class_weights;
 mod coordinates;
+mod learnt;
+mod linked_rates;
 mod optimisation;
 mod params;
 mod rounds;

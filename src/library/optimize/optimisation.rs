@@ -1,7 +1,7 @@
 //! [`Optimisation`]: an optimisation in steps, between which it can be stopped. Its [`OptimizeState`] is a plain value.
 
 use super::alternatives::{Alternative, Ends, STARTS_EPSILON, WORTHWHILE, try_alternatives};
-use super::params::Learnt;
+use super::learnt::Learnt;
 use super::rounds::{OptimizeOptions, Rounds, Until};
 use super::rounds::{optimize_parameters, restart_parameters, set_models};
 use super::shifts::{InVain, shift_changes};
@@ -157,12 +157,12 @@ pub fn evaluate_anew(
         observer.event(&phase("evaluation of the tree"));
         Optimisation::new(Goal::Best, evaluator, models, initial, options).finish(&mut Silent)?;
         let found = Ends::of(evaluator, models)?;
-        if own_lengths {
+        if own_lengths && !models.iter().any(Model::has_linked_rates) {
             best.improve(&found);
-            is_at_end = best.log_likelihood() - found.log_likelihood() < WORTHWHILE;
         } else if found.log_likelihood() > before {
-            best = found;
+            best = found.clone();
         }
+        is_at_end = best.log_likelihood() - found.log_likelihood() < WORTHWHILE;
         best.restore(evaluator, models);
         // The next evaluation would begin with these lengths.
         if own_lengths || best.log_likelihood() - before < WORTHWHILE {

@@ -3,6 +3,8 @@
 
 use super::class_weights::optimize_class_weights;
 use super::coordinates::Coordinates;
+use super::learnt::{Curvature, Learnt, MAX_ITERATIONS, SHARE_OF_GAIN};
+use super::linked_rates::optimize_linked_rates;
 use crate::likelihood::{Evaluator, Result};
 use crate::model::{FreeParameter, Model};
 use crate::numeric::Bfgs;
@@ -18,10 +20,6 @@ pub struct ParameterAtBound {
     pub value: f64,
 }
 
-/// Maximum number of quasi-Newton (BFGS) steps per call; parameters and branch lengths are optimised in turn, so
-/// convergence within one call is not necessary.
-const MAX_ITERATIONS: usize = 25;
-
 /// A known optimum is recognised where the Hessian there predicts a log-likelihood that is lower by at most so much
 /// (log units), and the difference from that of the optimum is the predicted one, with the relative error
 /// [`AS_PREDICTED`]. A single parameter is on the same peak at any distance if the difference is about the predicted one:
@@ -29,10 +27,6 @@ const MAX_ITERATIONS: usize = 25;
 const NEAR: f64 = 30.0;
 const AS_PREDICTED: f64 = 0.3;
 const AS_PREDICTED_OF_ONE: f64 = 0.6;
-
-/// Change of a parameter's coordinate after which the curvature is measured anew: that of the logarithm of a small
-/// rate is proportional to the rate.
-const FAR: f64 = 0.5;
 
 /// A factor may move lengths out of their bounds, at which they are cut in the end. A partition that has lost more than this by
 /// it (log units) is optimised again without the factor.
@@ -43,11 +37,6 @@ const CUT: f64 = 1e-5;
 /// because scalers are divided by their mean after each round (2000 partitions of one site: with RAxML-NG's bound of 0.01, 100
 /// rounds that gain 0.03 log units each).
 const SCALER_BOUNDS: [f64; 2] = [1e-4, 100.0];
-
-/// The optimisation of a partition ends also after a step that gains less than this share of all that was gained by the
-/// call: parameters and branch lengths are optimised in turn, and each need not be closer to its optimum than the
-/// other one allows.
-const SHARE_OF_GAIN: f64 = 0.02;
 
 /// The free parameters of all partitions that have any.
 pub(super) struct Parameters<'a> {
@@ -152,10 +141,11 @@ impl<'a> Parameters<'a> {
     /// The engine has failed.
     pub(super) fn optimize(mut self, lnl_epsilon: f64, learnt: &mut Learnt) -> Result<f64> {
         let share = share_of(lnl_epsilon, self.partitions.len());
-        // On the way to a known optimum, weights have their values there: others may change branch lengths, which the caller
+        // On the way to a known optimum, weights and linked rates have their values there: others may change branch lengths, which the caller
         // does not restore.
         if !self.rates_only && self.known.is_none() {
             optimize_class_weights(self.evaluator, self.models, &self.partitions, share)?;
+            optimize_linked_rates(self.evaluator, self.models, share, learnt)?;
         }
         let (models, with_scaler) = (&self.models, self.with_scaler);
         self.partitions
@@ -284,8 +274,8 @@ impl<'a> Parameters<'a> {
         if hessian.iter().any(|&h| h != 0.0) && !self.rates_only {
             let hessian = climb.coordinates.turn_hessian(hessian);
             let num_parameters = start.len() - usize::from(climb.coordinates.factor().is_some());
-            let far = best.iter().zip(&start).any(|(a, b)| (a - b).abs() > FAR);
-            learnt.keep(partition, Curvature { hessian, num_parameters, far });
+            let curvature = Curvature::between(hessian, num_parameters, &start, best);
+            learnt.keep(partition, curvature);
         }
         if best == start {
             // The parameters themselves, without the rounding of their logarithms.
@@ -376,93 +366,6 @@ impl Climb {
     }
 }
 
-/// What was learnt of the likelihood's curvature in the parameters of each partition.
-#[derive(Debug, Clone, Default, serde::Serialize, serde::Deserialize)]
-pub(super) struct Learnt {
-    partitions: Vec<Option<Curvature>>,
-}
-
-/// Curvature of the log-likelihood at the end of a call, with which the next one begins.
-#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
-pub(super) struct Curvature {
-    /// An approximate Hessian in canonical coordinates; the factor of lengths is the last one, if it is moved.
-    hessian: Vec<f64>,
-    /// Number of the parameters.
-    num_parameters: usize,
-    /// True if a parameter has changed by more than [`FAR`] in this call.
-    far: bool,
-}
-
-impl Learnt {
-    /// What is known of a single partition.
-    pub(super) fn of_one(curvature: Option<Curvature>) -> Self {
-        Learnt { partitions: vec![curvature] }
-    }
-
-    /// What was learnt of the first partition.
-    pub(super) fn into_first(self) -> Option<Curvature> {
-        self.partitions.into_iter().next().flatten()
-    }
-
-    fn of(&self, partition: usize) -> Option<&Curvature> {
-        self.partitions.get(partition)?.as_ref()
-    }
-
-    fn keep(&mut self, partition: usize, curvature: Curvature) {
-        if self.partitions.len() <= partition {
-            self.partitions.resize(partition + 1, None);
-        }
-        self.partitions[partition] = Some(curvature);
-    }
-
-    /// True if it may have been learnt of partitions with these models.
-    pub(super) fn fits(&self, models: &[Model]) -> bool {
-        let of_model = |(curvature, model): (&Option<Curvature>, &Model)| match curvature {
-            Some(curvature) => curvature.fits(model.free_parameters().len()),
-            None => true,
-        };
-        self.partitions.len() <= models.len() && self.partitions.iter().zip(models).all(of_model)
-    }
-
-    /// Forgets what was learnt of a partition.
-    pub(super) fn forget(&mut self, partition: usize) {
-        if let Some(curvature) = self.partitions.get_mut(partition) {
-            *curvature = None;
-        }
-    }
-}
-
-impl Curvature {
-    /// What is known of so many parameters, and of the factor of lengths after them if the Hessian has one row more.
-    pub(super) fn near(hessian: Vec<f64>, num_parameters: usize) -> Self {
-        Curvature { hessian, num_parameters, far: false }
-    }
-
-    /// The Hessian in canonical coordinates.
-    pub(super) fn into_hessian(self) -> Vec<f64> {
-        self.hessian
-    }
-
-    fn fits(&self, num_parameters: usize) -> bool {
-        let sizes = [num_parameters, num_parameters + 1].map(|dims| dims * dims);
-        self.num_parameters == num_parameters
-            && sizes.contains(&self.hessian.len())
-            && self.hessian.iter().all(|h| h.is_finite())
-    }
-
-    /// The Hessian in the parameters after the first `num_held`, with or without the factor of lengths.
-    fn hessian(&self, num_held: usize, with_factor: bool) -> Option<Vec<f64>> {
-        let dims = if self.hessian.len() == self.num_parameters.pow(2) {
-            self.num_parameters
-        } else {
-            self.num_parameters + 1
-        };
-        let end = self.num_parameters + usize::from(with_factor);
-        let row = |i: usize| self.hessian[i * dims + num_held..i * dims + end].iter().copied();
-        (end <= dims).then(|| (num_held..end).flat_map(row).collect())
-    }
-}
-
 /// Under scaled branch lengths: optimises the scalers of all partitions with at least two taxa until the last step of each
 /// gained less than a share of `lnl_epsilon` (log units), then divides them by their mean, weighted by numbers of sites,
 /// and multiplies all branch lengths by this mean. Returns the log-likelihood.
@@ -543,11 +446,18 @@ fn normalise_scalers(evaluator: &mut Evaluator, partitions: &[usize]) -> Result<
 /// All optimised parameters with values at their bounds, of which users are warned.
 pub fn parameters_at_bounds(evaluator: &Evaluator, models: &[Model]) -> Vec<ParameterAtBound> {
     let mut found = Vec::new();
+    let groups = Model::groups_of_linked_rates(models);
     for (partition, model) in models.iter().enumerate() {
         if evaluator.num_taxa_of(partition) < 2 {
             continue;
         }
-        for FreeParameter { name, value, lo, hi, .. } in model.free_parameters() {
+        // Linked rates are listed once.
+        let is_first = groups.iter().any(|group| group[0] == partition);
+        let linked = model.linked_rates().filter(|_| is_first);
+        let linked = linked.map(|rates| rates.free_parameters()).unwrap_or_default();
+        for FreeParameter { name, value, lo, hi, .. } in
+            linked.into_iter().chain(model.free_parameters())
+        {
             if value <= lo * 1.001 || value >= hi * 0.999 {
                 found.push(ParameterAtBound { partition, parameter: name, value });
             }

@@ -1,6 +1,7 @@
 //! Alternating optimisation of branch lengths and model parameters, in rounds until convergence.
 
-use super::params::{Known, Learnt, Parameters};
+use super::learnt::Learnt;
+use super::params::{Known, Parameters};
 use crate::likelihood::{BranchOptions, Evaluator, Result};
 use crate::model::Model;
 use crate::observer::{Event, Observer};
@@ -126,7 +127,9 @@ impl Rounds {
         self.gain_before = gain;
         let mut is_over = gain < options.lnl_epsilon && enough;
         // One parameter has no direction that a minimiser may overlook.
-        let may_stall = models.iter().any(|model| model.free_parameters().len() > 1);
+        let has_directions =
+            |model: &Model| model.has_linked_rates() || model.free_parameters().len() > 1;
+        let may_stall = models.iter().any(has_directions);
         if is_over && std::mem::take(&mut self.to_check) && may_stall {
             // What was learnt may be wrong, so that minimisers stall: the last rounds begin without it.
             *learnt = Learnt::default();
@@ -280,9 +283,10 @@ pub(super) fn restart_parameters(
     learnt: &mut Learnt,
 ) -> Result<bool> {
     let before = (evaluator.partition_log_likelihoods()?, models.to_vec());
-    // Weights of classes have one optimum, wherever they begin.
+    // Weights of classes have one optimum, wherever they begin; and linked rates are those of other partitions, too.
     let mut begun = initial.to_vec();
     begun.iter_mut().zip(&before.1).for_each(|(model, found)| {
+        model.take_linked_rates(found);
         if found.estimates_class_weights() {
             model.set_class_weights(found.free_class_weights());
         }

@@ -1,6 +1,6 @@
 //! Tests of the rounds of an optimisation.
 
-use super::params::Learnt;
+use super::learnt::Learnt;
 use super::rounds::*;
 use super::{Goal, Optimisation, OptimizeState, optimize_from_several_starts};
 use crate::likelihood::Evaluator;

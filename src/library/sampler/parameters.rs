@@ -47,6 +47,12 @@ pub fn list_parameters(
                 model.short_label()
             ));
         }
+        if model.has_linked_rates() {
+            return Err(
+                "exchange rates are sampled for each partition: leave out --link-exchange-rates"
+                    .into(),
+            );
+        }
         match &model.exchange {
             Exchange::Classes(classes) if !classes.free().is_empty() => {
                 all.push(Parameter::Rates(partition));

@@ -139,12 +139,14 @@ fn add_options(identity: &mut Identity, plan: &Plan) {
         site_frequencies,
         auto_criterion,
         auto_mixtures,
+        link_exchange_rates,
         gamma_median: _,
         brlen: _,
         restricted,
     } = data;
     identity.add("criterion of models", auto_criterion.unwrap_or_default().name());
     identity.add("--mixtures", auto_mixtures);
+    identity.add("--link-exchange-rates", link_exchange_rates);
     if let SiteFrequencies::Guide { rounds, .. } = site_frequencies {
         identity.add("--pmsf-rounds", rounds);
     }

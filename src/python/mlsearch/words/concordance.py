@@ -21,6 +21,7 @@ def concordance(
     site_weights: Source | None = None,
     brlen: Value | None = None,
     unlinked: bool = False,
+    link_exchange_rates: bool = False,
     gamma_median: bool = False,
     restricted: Value | None = None,
     data_type: Value | None = None,
@@ -79,6 +80,9 @@ def concordance(
         one factor per partition, or separate for each.
     unlinked : bool
         The same as --brlen unlinked
+    link_exchange_rates : bool
+        Partitions that estimate the exchange rates of the same matrix (GTR20, GTR ...) have the
+        same ones [default: each has its own]
     gamma_median : bool
         Use the medians of the +G rate categories instead of their means [default: means]
     restricted : Value
@@ -160,6 +164,7 @@ def concordance(
             ("--site-weights", "site_weights", "source", site_weights),
             ("--brlen", "brlen", "value", brlen),
             ("-M", "unlinked", "flag", unlinked),
+            ("--link-exchange-rates", "link_exchange_rates", "flag", link_exchange_rates),
             ("--gamma-median", "gamma_median", "flag", gamma_median),
             ("--restricted", "restricted", "value", restricted),
             ("--data-type", "data_type", "value", data_type),

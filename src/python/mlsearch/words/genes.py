@@ -15,6 +15,7 @@ def genes(
     partitions: Source | None = None,
     auto_criterion: Value | None = None,
     mixtures: bool = False,
+    recode: Value | None = None,
     definitions: Source | None = None,
     gamma_median: bool = False,
     data_type: Value | None = None,
@@ -78,6 +79,9 @@ def genes(
         Criterion for model selection with auto [default: bic]
     mixtures : bool
         Model selection compares profile mixtures of amino acids (C10 to C60), too [default: off]
+    recode : Value
+        Recode amino acids as states of multi-state data: dayhoff6, sr4, sr6, kgb6, or groups such
+        as AGPST/C/DENQ/FWY/HKR/ILMV
     definitions : Source
         File that defines profiles and models under names, as IQ-TREE reads them
     gamma_median : bool
@@ -212,6 +216,7 @@ def genes(
             ("--partitions", "partitions", "source", partitions),
             ("--auto-criterion", "auto_criterion", "value", auto_criterion),
             ("--mixtures", "mixtures", "flag", mixtures),
+            ("--recode", "recode", "value", recode),
             ("--definitions", "definitions", "source", definitions),
             ("--gamma-median", "gamma_median", "flag", gamma_median),
             ("--data-type", "data_type", "value", data_type),

@@ -1,6 +1,6 @@
 //! Ranks of an installed MPI (Open MPI, MPICH or another that the crate `mpi` was built with).
 
-use super::communicator::Communicator;
+use crate::mpi::Communicator;
 use mpi::environment::{self, Universe};
 use mpi::request::{Request, scope};
 use mpi::topology::SimpleCommunicator;
@@ -20,7 +20,7 @@ const NAP: Duration = Duration::from_micros(100);
 const LETTER: i32 = 1;
 
 /// MPI, which ends when this is dropped: not before all ranks have done their last exchange.
-pub struct Running(Universe);
+pub(super) struct Running(Universe);
 
 /// All processes that were started together.
 struct Installed {
@@ -41,7 +41,7 @@ impl Running {
     ///
     /// # Errors
     /// It has begun already, or cannot be called by different threads, in words.
-    pub fn begin() -> Result<Self, String> {
+    pub(super) fn begin() -> Result<Self, String> {
         let wanted = mpi::Threading::Serialized;
         let begun = mpi::initialize_with_threading(wanted);
         let (universe, provided) = begun.ok_or("MPI has already begun in this process")?;
@@ -55,7 +55,7 @@ impl Running {
     }
 
     /// All processes that were started together.
-    pub fn world(&self) -> Box<dyn Communicator> {
+    pub(super) fn world(&self) -> Box<dyn Communicator> {
         let world = self.0.world();
         let here = world.split_shared(world.rank());
         let cores = core_affinity::get_core_ids().unwrap_or_default();
@@ -68,7 +68,7 @@ impl Running {
     }
 
     /// Name and version of the library.
-    pub fn library(&self) -> String {
+    pub(super) fn library(&self) -> String {
         let name = environment::library_version().unwrap_or_default();
         name.lines().next().unwrap_or_default().trim().trim_end_matches(',').to_string()
     }
