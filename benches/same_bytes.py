@@ -23,7 +23,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# What may differ between two runs of a command, in JSON files, logs and on the terminal; nothing else may.
+# What may differ between two runs of a command, in JSON files, logs, pages and on the terminal; nothing else may.
 VARIES = [
     r'^  "version": .*\n',
     r'^  "timings": \{[^}]*\}',
@@ -36,6 +36,10 @@ VARIES = [
     r"[\d.]+ [KMG]iB",
     r"[\d.]+ (?=times as (long|many))",
     r"(?<=  )(about [\d.]+( s| min| h| days)?|less than a second)$",
+    # When a search had which likelihood, and what took how long: in the JSON file and on the page.
+    r'^ +"seconds": .*\n',
+    r"<dt>time</dt><dd>[^<]*",
+    r'<section id="(run|search)"[\s\S]*?</section>',
     # What gpu-selftest measures.
     r"[\d.]+ (?=evaluations each)",
     r'^ +"\w+_(seconds|per_second)": .*\n',
@@ -285,7 +289,7 @@ def shell(binary, line, folder, machine, libraries=""):
 
 
 def comparable(name, content, varies):
-    if name.startswith("standard") or name.endswith((".json", ".log")):
+    if name.startswith("standard") or name.endswith((".html", ".json", ".log")):
         text = content.decode(errors="backslashreplace")
         for pattern in varies:
             text = pattern.sub("", text)
