@@ -38,8 +38,9 @@ VARIES = [
     r"(?<=  )(about [\d.]+( s| min| h| days)?|less than a second)$",
     # When a search had which likelihood, and what took how long: in the JSON file and on the page.
     r'^ +"seconds": .*\n',
-    r"<dt>time</dt><dd>[^<]*",
-    r'<section id="(run|search)"[\s\S]*?</section>',
+    r"<dt>(time|version)</dt><dd>[^<]*",
+    r"<text[^>]*>seconds</text>[\s\S]*?</svg>",
+    r'<table class="sortable"><thead><tr><th class="" scope="col">phase</th>[\s\S]*?</table>',
     # What gpu-selftest measures.
     r"[\d.]+ (?=evaluations each)",
     r'^ +"\w+_(seconds|per_second)": .*\n',

@@ -262,6 +262,7 @@ fn read_merge(args: GeneArgs, reading: &mut Reading) -> Analysis {
         (args.msa.is_some(), "-s"),
         (args.model.is_some(), "-m"),
         (args.partitions.is_some(), "-q"),
+        (args.recode.is_some(), "--recode"),
         (args.shard.is_some(), "--shard"),
         (args.collapse.is_some(), "--collapse"),
         (args.collapse_length.is_some(), "--collapse-length"),

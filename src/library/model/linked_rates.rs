@@ -1,9 +1,10 @@
 //! Exchange rates that several partitions have in common: one matrix is estimated from the data of all (GTR20 under a profile
 //! mixture has 189 rates, more than most genes can tell).
 
-use super::exchange::Exchange;
+use super::exchange::{Exchange, RateClasses};
 use super::modes::ParamMode;
 use super::parameters::Model;
+use std::collections::BTreeMap;
 
 impl Model {
     /// True if its exchange rates are those of other partitions, too, and estimated with them. They are not among the
@@ -33,27 +34,19 @@ impl Model {
 
     /// Links the exchange rates of models of the same matrix that estimate them. Returns how many matrices are now shared.
     pub fn link_exchange_rates(models: &mut [&mut Model]) -> usize {
-        let estimated = |model: &Model| match &model.exchange {
-            Exchange::Classes(classes) => classes.mode == ParamMode::Optimized,
-            _ => false,
-        };
-        let is_estimated: Vec<bool> = models.iter().map(|model| estimated(model)).collect();
-        let names: Vec<String> = models.iter().map(|model| model.name.clone()).collect();
-        let mut num_shared = 0;
-        for first in 0..models.len() {
-            let same = |&number: &usize| is_estimated[number] && names[number] == names[first];
-            let group: Vec<usize> = (0..models.len()).filter(same).collect();
-            if group.len() < 2 || group[0] != first {
-                continue;
-            }
-            num_shared += 1;
-            for number in group {
-                if let Exchange::Classes(classes) = &mut models[number].exchange {
-                    classes.mode = ParamMode::Linked;
-                }
+        let mut groups: BTreeMap<String, Vec<&mut RateClasses>> = BTreeMap::new();
+        for model in models {
+            if let Exchange::Classes(classes) = &mut model.exchange
+                && classes.mode == ParamMode::Optimized
+            {
+                groups.entry(model.name.clone()).or_default().push(classes);
             }
         }
-        num_shared
+        groups.retain(|_, group| group.len() > 1);
+        for classes in groups.values_mut().flatten() {
+            classes.mode = ParamMode::Linked;
+        }
+        groups.len()
     }
 
     /// The partitions that have the same linked exchange rates, for each matrix.

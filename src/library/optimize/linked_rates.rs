@@ -78,7 +78,10 @@ mod tests {
     use super::*;
     use crate::likelihood::BrlenLinkage;
     use crate::observer::Silent;
-    use crate::optimize::{OptimizeOptions, evaluate_anew, optimize_from_several_starts};
+    use crate::optimize::{
+        Goal, Optimisation, OptimizeOptions, OptimizeState, evaluate_anew,
+        optimize_from_several_starts,
+    };
 
     /// The models and the log-likelihoods of both partitions at the optimum.
     fn optimum(linkage: BrlenLinkage) -> ([Model; 2], Vec<f64>, Evaluator) {
@@ -117,6 +120,46 @@ mod tests {
             let again = evaluator.log_likelihood().unwrap();
             assert!(again > together - 0.02, "{linkage:?}: {again} {together}");
             assert_eq!(models[0].exchange_rates(), models[1].exchange_rates());
+        }
+    }
+
+    #[test]
+    fn an_optimisation_of_shared_rates_goes_on_from_any_of_its_states_with_the_same_bits() {
+        let linkage = BrlenLinkage::Unlinked;
+        let mut initial = ["GTR+FE+G4"; 2].map(|text| Model::parse(text).unwrap());
+        Model::link_exchange_rates(&mut initial.each_mut());
+        let options = OptimizeOptions::to(1e-2);
+        let end = |from: Option<&[u8]>, states: &mut Vec<Vec<u8>>| {
+            let (mut models, mut evaluator) = (initial.clone(), case(linkage, &initial));
+            let mut optimisation = match from {
+                None => {
+                    let goal = Goal::Best;
+                    Optimisation::new(goal, &mut evaluator, &mut models, &initial, &options)
+                }
+                Some(bytes) => {
+                    let state: OptimizeState = postcard::from_bytes(bytes).unwrap();
+                    assert!(state.fits(&evaluator, &models));
+                    let apart = ["GTR+FE+G4"; 2].map(|text| Model::parse(text).unwrap());
+                    let knows_rates = bytes.len() > states[0].len() + 8 * 25;
+                    assert!(!knows_rates || !state.fits(&evaluator, &apart), "of other models");
+                    Optimisation::resume(state, &mut evaluator, &mut models, &initial, &options)
+                }
+            };
+            while !optimisation.is_done() {
+                if from.is_none() {
+                    states.push(postcard::to_stdvec(&optimisation.state()).unwrap());
+                }
+                optimisation.step(&mut Silent).unwrap();
+            }
+            let lnl = optimisation.log_likelihood().unwrap();
+            format!("{lnl:?} {models:?}")
+        };
+        let mut states = Vec::new();
+        let expected = end(None, &mut states);
+        assert!(states.len() > 5, "{}", states.len());
+        for number in 0..states.len() {
+            let bytes = states[number].clone();
+            assert!(end(Some(&bytes), &mut states) == expected, "from state {number}");
         }
     }
 }
