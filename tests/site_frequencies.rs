@@ -96,6 +96,22 @@ fn a_search_under_frequencies_of_a_guide_tree_is_the_same_with_any_number_of_thr
 }
 
 #[test]
+fn estimated_exchange_rates_are_those_of_the_mixture_on_the_guide_tree() {
+    let scratch = simulated();
+    let common = "-s x.mlsearch.phy --quiet --lh-epsilon 0.5";
+    let tree = "x.mlsearch.trueTree";
+    scratch.succeed(&format!("evaluate {common} -t {tree} -m GTR20+C10 -T 2 -n mixture"));
+    scratch.succeed(&format!("search {common} -m GTR20+C10 --pmsf {tree} --fast -T 2 -n pmsf"));
+    let rates = |prefix: &str| {
+        let path = scratch.path().join(format!("{prefix}.mlsearch.bestModel"));
+        let text = std::fs::read_to_string(path).unwrap();
+        text.split(['{', '}']).nth(1).unwrap().to_string()
+    };
+    assert_eq!(rates("pmsf").split('/').count(), 190);
+    assert_eq!(rates("pmsf"), rates("mixture"));
+}
+
+#[test]
 fn replicates_rounds_rates_and_tests_have_frequencies_of_sites() {
     let scratch = simulated();
     let data = "-s x.mlsearch.phy -m LG+C10+G4 --pmsf x.mlsearch.trueTree --quiet --fast";

@@ -100,6 +100,15 @@ macro_rules! for_each_kernel {
                 factors: &[[f64; 3]],
             ) -> [f64; 3];
 
+            /// Adds sums of products of the states at both ends of an edge: derivatives in its P-matrices.
+            pmatrix_gradient::add_pair_sums<S>(
+                model: &ModelBlock,
+                num_patterns: usize,
+                ratios: &[f64],
+                ends: [End<'_>; 2],
+                sums: &mut [f64],
+            );
+
             /// One row of a CLV, of a pattern with a rate matrix of its own.
             partials_of_pattern::update_row(
                 matrix: PatternMatrix<'_>,

@@ -131,6 +131,14 @@ fn results(kernels: &dyn Kernels, dims: Dims, kinds: [Kind; 2]) -> Vec<u64> {
     found.extend(&sumtable);
     found.extend(kernels.derivatives(PATTERNS, data, &sumtable, &scaler, &factors));
     found_counts.extend(scaler);
+    let ratios = numbers(&mut rng, PATTERNS * dims.num_rates);
+    let mut sums = numbers(&mut rng, dims.pmatrix());
+    let plain = |end| match end {
+        End::Classes { classes, scaler, .. } => End::Classes { classes, table: &clvs[0], scaler },
+        other => other,
+    };
+    kernels.add_pair_sums(&model, PATTERNS, &ratios, ends.map(plain), &mut sums);
+    found.extend(&sums);
     let bits = found.iter().map(|x| x.to_bits());
     bits.chain(found_counts.into_iter().map(u64::from)).collect()
 }

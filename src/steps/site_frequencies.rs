@@ -80,6 +80,8 @@ pub(crate) fn begin_with_guide_tree(session: &mut Session) -> Result<Option<Mixt
         loaded.partitions.clone_from(&mixtures.partitions);
         loaded.partitions.iter_mut().zip(&mixtures.models).for_each(|(partition, model)| {
             partition.model.clone_from(model);
+            // With a rate matrix for each site, they would take hours.
+            partition.model.hold_exchange_rates();
         });
         loaded.give_site_frequencies(&fit.profiles);
         plan_again(session)?;

@@ -20,4 +20,5 @@ pub mod operand_of_pattern;
 pub mod partials;
 pub mod partials_of_pattern;
 pub mod pmatrix;
+pub mod pmatrix_gradient;
 pub mod scalers;

@@ -81,6 +81,7 @@ pub fn everything(
     let mut evaluator = case.evaluator(linkage, engine);
     let evaluator = &mut evaluator;
     likelihoods(evaluator, &mut found)?;
+    gradients(evaluator, &mut found)?;
     regrafts(evaluator, &mut found)?;
     after_moves(evaluator);
     branches(evaluator, &mut found)?;
@@ -126,6 +127,23 @@ fn likelihoods(evaluator: &mut Evaluator, found: &mut Found) -> Result<()> {
         for (partition, states) in states.into_iter().enumerate() {
             let what = format!("likelihood of the states of partition {partition} at {node:?}");
             found.note(what, states.into_iter().flatten());
+        }
+    }
+    Ok(())
+}
+
+/// Derivatives in the P-matrices of some branches.
+fn gradients(evaluator: &mut Evaluator, found: &mut Found) -> Result<()> {
+    let has_gradient = |&partition: &usize| evaluator.has_rate_matrix_gradient(partition);
+    let partitions: Vec<usize> = (0..evaluator.num_partitions()).filter(has_gradient).collect();
+    for number in 0..3 {
+        let branch = |&partition: &usize| {
+            let num_edges = evaluator.partition_tree(partition).0.num_edges();
+            (partition, EdgeId((number * num_edges / 3) as u32))
+        };
+        let branches: Vec<(usize, EdgeId)> = partitions.iter().map(branch).collect();
+        for (length, gradient) in evaluator.pmatrix_gradients(&branches)? {
+            found.note("derivatives in P-matrices", gradient.into_iter().chain([length]));
         }
     }
     Ok(())

@@ -80,6 +80,10 @@ impl Engine for Failing {
         self.engine()?.state_probabilities(jobs)
     }
 
+    fn pmatrix_gradients(&mut self, jobs: &[EdgeJob]) -> Result<Vec<Vec<f64>>> {
+        self.engine()?.pmatrix_gradients(jobs)
+    }
+
     fn insertion_scores(&mut self, programs: &[InsertionProgram]) -> Result<Vec<Vec<f64>>> {
         self.engine()?.insertion_scores(programs)
     }

@@ -5,7 +5,7 @@ use super::ascertainment::Ascertainment;
 use super::codon::{CodonModelKind, PositionFreqs, codon_freqs};
 use super::exchange::{Exchange, RateClasses};
 use super::mixture::{Mixture, SiteClass};
-use super::modes::FreqsMode;
+use super::modes::{FreqsMode, ParamMode};
 use super::qmatrix::{EigenModel, normalise_freqs};
 use super::rates::{Heterogeneity, Invariant, RateCats};
 use crate::alphabet::DataType;
@@ -57,6 +57,13 @@ impl Model {
             invariant: None,
             ascertainment: None,
             notes: Vec::new(),
+        }
+    }
+
+    /// Keeps the exchange rates as they are: they are no longer estimated.
+    pub fn hold_exchange_rates(&mut self) {
+        if let Exchange::Classes(classes) = &mut self.exchange {
+            classes.mode = ParamMode::Fixed;
         }
     }
 

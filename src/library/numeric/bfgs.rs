@@ -1,9 +1,11 @@
-//! Minimisation in several dimensions with box bounds, by a quasi-Newton method without derivatives
-//! from the caller, as an ask/tell machine.
+//! Minimisation in several dimensions with box bounds, by a quasi-Newton method, as an ask/tell machine: derivatives are finite
+//! differences, but for those that the caller knows.
 //!
 //! Ask/tell, because the parameters of many partitions are optimised in lock-step: each partition has its own
 //! minimiser, every step asks all of them, and one likelihood call serves all answers; argmin's solvers call the
 //! function themselves, one at a time.
+
+use std::ops::Range;
 
 /// Step of forward differences, relative to max(1, |x|). With a noise of 1e-13 |f| and second
 /// derivatives of a few hundredths of |f| (log-likelihoods in log-parameters), noise and truncation
@@ -35,6 +37,8 @@ const MAX_BACKTRACKS: usize = 12;
 enum Phase {
     /// The start is asked.
     Start,
+    /// The slopes at `x` that the caller knows are wanted.
+    Slopes,
     /// Points around `x` are asked, for the gradient.
     Probe,
     /// Points along the direction are asked.
@@ -57,6 +61,8 @@ struct Probe {
 /// Optim. 20:221-246). The first gradient is by central differences, whose second differences scale
 /// the first step; later ones are by forward differences until these make no progress, then central
 /// again; then the direction is reset to (scaled) steepest descent; then it ends.
+///
+/// Of some coordinates the caller may know the slopes ([`Bfgs::with_slopes_of`]); these need no differences.
 ///
 /// It also ends when an iteration gains less than `f_tol`. The result is never worse than the start.
 /// Values that are not finite are avoided. Parameters that range over orders of magnitude (rates,
@@ -91,6 +97,10 @@ pub struct Bfgs {
     central: bool,
     probes: Vec<Probe>,
     probes_told: usize,
+    /// The coordinates whose slopes are told; these, and the Hessian among them, at the last place.
+    told: Range<usize>,
+    slopes: Vec<f64>,
+    told_hessian: Vec<f64>,
     /// Approximate Hessian, row-major; `fresh` while it is only the diagonal made at this very `x`.
     hessian: Vec<f64>,
     fresh: bool,
@@ -137,6 +147,9 @@ impl Bfgs {
             central: true,
             probes: Vec::new(),
             probes_told: 0,
+            told: 0..0,
+            slopes: Vec::new(),
+            told_hessian: Vec::new(),
             hessian: vec![0.0; n * n],
             fresh: false,
             from_far: false,
@@ -166,6 +179,34 @@ impl Bfgs {
     pub(crate) fn with_share_of_gain(mut self, share: f64) -> Self {
         self.share_of_gain = share;
         self
+    }
+
+    /// Has the slopes of these coordinates told to it: whenever [`Bfgs::wants_slopes`], [`Bfgs::tell_slopes`] instead of
+    /// [`Bfgs::tell`].
+    pub(crate) fn with_slopes_of(mut self, coordinates: Range<usize>) -> Self {
+        self.told = coordinates;
+        self
+    }
+
+    /// True if at the point last asked, the slopes are needed and not the value.
+    pub(crate) fn wants_slopes(&self) -> bool {
+        self.phase == Phase::Slopes
+    }
+
+    /// The slopes in the coordinates for which they are told, at the point last asked, and a positive definite approximation of the Hessian
+    /// among these coordinates (row-major), with which the minimiser begins if it knows of none.
+    ///
+    /// # Panics
+    /// If they are not wanted, or for another number of coordinates.
+    pub(crate) fn tell_slopes(&mut self, slopes: Vec<f64>, hessian: Vec<f64>) {
+        assert_eq!((self.phase, slopes.len()), (Phase::Slopes, self.told.len()));
+        assert_eq!(
+            hessian.len(),
+            slopes.len().pow(2),
+            "a Hessian for another number of dimensions"
+        );
+        (self.slopes, self.told_hessian) = (slopes, hessian);
+        self.begin_probes();
     }
 
     /// The approximate Hessian, row-major; all 0 before the first gradient.
@@ -200,7 +241,7 @@ impl Bfgs {
             self.best = (self.asked.clone(), f);
         }
         match self.phase {
-            Phase::Done => {}
+            Phase::Done | Phase::Slopes => {}
             Phase::Start => {
                 (self.f, self.start_f) = (f, f);
                 if self.iters_left == 0 || !f.is_finite() {
@@ -218,10 +259,20 @@ impl Bfgs {
         }
     }
 
-    /// Lists the points needed for the gradient at `x` and asks the first.
+    /// Asks for the slopes at `x` that the caller knows, then for the others.
     fn begin_gradient(&mut self) {
+        if self.told.is_empty() {
+            self.begin_probes();
+        } else {
+            self.asked.clone_from(&self.x);
+            self.phase = Phase::Slopes;
+        }
+    }
+
+    /// Lists the points needed for the other slopes at `x` and asks the first.
+    fn begin_probes(&mut self) {
         self.probes.clear();
-        for axis in 0..self.x.len() {
+        for axis in (0..self.x.len()).filter(|axis| !self.told.contains(axis)) {
             let x = self.x[axis];
             let (down, up) = (x - self.lo[axis], self.hi[axis] - x);
             let step = if self.central { CENTRAL_STEP } else { FORWARD_STEP } * x.abs().max(1.0);
@@ -277,6 +328,7 @@ impl Bfgs {
                 self.curvature[one.axis] = curvature;
             }
         }
+        self.gradient[self.told.clone()].copy_from_slice(&self.slopes);
         if let Some((step, gradient_before)) = self.last_step.take() {
             let change: Vec<f64> =
                 self.gradient.iter().zip(&gradient_before).map(|(g, b)| g - b).collect();
@@ -300,6 +352,11 @@ impl Bfgs {
             let floor = (NOISE * self.f.abs()).max(1e-12);
             let curvature = if self.curvature[i] > 0.0 { self.curvature[i] } else { blind };
             self.hessian[i * n + i] = curvature.max(floor);
+        }
+        for (i, row) in
+            self.told.clone().zip(self.told_hessian.chunks_exact(self.told.len().max(1)))
+        {
+            self.hessian[i * n..][self.told.clone()].copy_from_slice(row);
         }
         self.fresh = true;
     }
@@ -487,7 +544,7 @@ impl Bfgs {
     /// No step along the direction improves the function: better differences, then steepest descent, then the
     /// end.
     fn no_progress(&mut self) {
-        if !self.central {
+        if !self.central && self.told.len() < self.x.len() {
             self.central = true;
             self.begin_gradient();
         } else if !self.fresh {

@@ -176,3 +176,50 @@ fn argmin_ends_where_this_does() {
         assert!((value - want).abs() < 1e-6, "from {start:?}: {value} at {x:?}, argmin {want}");
     }
 }
+
+#[test]
+fn slopes_that_are_told_save_differences() {
+    // The first four of six coordinates are told, with the diagonal of the Hessian.
+    let f = |x: &[f64]| {
+        let squares: f64 = (0..6).map(|i| (1 + i) as f64 * square(x[i] - i as f64 / 3.0)).sum();
+        squares + square(x[0] + x[1] + x[4]) + 0.1 * square(square(x[3]))
+    };
+    let slope = |x: &[f64], i: usize| {
+        let own = 2.0 * (1 + i) as f64 * (x[i] - i as f64 / 3.0);
+        let joint = if i < 2 { 2.0 * (x[0] + x[1] + x[4]) } else { 0.0 };
+        own + joint + if i == 3 { 0.4 * x[3].powi(3) } else { 0.0 }
+    };
+    let start = || Bfgs::new(vec![3.0; 6], vec![-9.0; 6], vec![9.0; 6], 1e-10, 100);
+    let (want, least, evals) = run(start(), f);
+    let mut told = start().with_slopes_of(0..4);
+    let (mut num_values, mut num_slopes) = (0, 0);
+    while let Some(x) = told.ask() {
+        let x = x.to_vec();
+        if told.wants_slopes() {
+            let mut hessian = vec![0.0; 16];
+            (0..4).for_each(|i| hessian[5 * i] = 2.0 * (2 + i) as f64);
+            told.tell_slopes((0..4).map(|i| slope(&x, i)).collect(), hessian);
+            num_slopes += 1;
+        } else {
+            told.tell(f(&x));
+            num_values += 1;
+        }
+    }
+    let (x, value) = told.best();
+    assert!((value - least).abs() < 1e-8, "{value} {least}");
+    assert!(x.iter().zip(&want).all(|(a, b)| (a - b).abs() < 1e-4), "{x:?} {want:?}");
+    assert!(num_values + num_slopes < evals * 2 / 3, "{num_values} {num_slopes} {evals}");
+    // All of them: nothing but values along lines.
+    let mut all = Bfgs::new(vec![3.0], vec![-9.0], vec![9.0], 1e-10, 100).with_slopes_of(0..1);
+    let mut num_values = 0;
+    while let Some(x) = all.ask() {
+        let x = x[0];
+        if all.wants_slopes() {
+            all.tell_slopes(vec![2.0 * (x - 1.0)], vec![2.0]);
+        } else {
+            all.tell(square(x - 1.0));
+            num_values += 1;
+        }
+    }
+    assert!((all.best().0[0] - 1.0).abs() < 1e-9 && num_values < 6, "{num_values}");
+}

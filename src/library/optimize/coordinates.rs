@@ -97,10 +97,33 @@ impl Coordinates {
         }
     }
 
+    /// Number of coordinates.
+    fn dims(&self) -> usize {
+        self.parameters.len() - self.num_held + usize::from(self.factor.is_some())
+    }
+
+    /// What a minimiser is told of the exchange rates, which are the first parameters: slopes in their logarithms and a diagonal Hessian, as
+    /// slopes and a Hessian in these coordinates.
+    pub(super) fn turn_slopes(&self, slopes: &[f64], curvatures: &[f64]) -> (Vec<f64>, Vec<f64>) {
+        assert!(self.num_held == 0, "exchange rates are held");
+        let (count, dims) = (slopes.len(), self.dims());
+        let mut turned = slopes.to_vec();
+        for (range, best) in self.turned.iter().filter(|(range, _)| range.end <= count) {
+            turned[*best] = -slopes[range.clone()].iter().sum::<f64>();
+        }
+        let mut hessian = vec![0.0; dims * dims];
+        for (i, &curvature) in curvatures.iter().enumerate() {
+            hessian[i * dims + i] = curvature;
+        }
+        let hessian = self.turn_hessian(&hessian);
+        let rows = hessian.chunks_exact(dims.max(1)).take(count);
+        (turned, rows.flat_map(|row| row[..count].iter().copied()).collect())
+    }
+
     /// A Hessian in the coordinates of ratios to the last value into one in these coordinates, and back.
     pub(super) fn turn_hessian(&self, hessian: &[f64]) -> Vec<f64> {
         let mut turned = hessian.to_vec();
-        let dims = self.parameters.len() - self.num_held + usize::from(self.factor.is_some());
+        let dims = self.dims();
         for (range, best) in &self.turned {
             // Along the axis of the best, all ratios of its range decrease: first columns, then rows.
             for (stride, step) in [(dims, 1), (1, dims)] {

@@ -1,7 +1,8 @@
 //! Exchange rates that partitions have in common: one minimiser for the sum of their log-likelihoods, at given branch lengths and
-//! other parameters. (21 proteins in two partitions under GTR20+F+G4: -2756.19; RAxML 8.2.12, which estimates one matrix, too, -2756.49.)
+//! other parameters. (21 proteins in two partitions under GTR20+F+G4: -2756.24; RAxML 8.2.12, which estimates one matrix, too, -2756.49.)
 
 use super::coordinates::Coordinates;
+use super::exchange_slopes::{ExchangeSlopes, num_with_slopes};
 use super::learnt::{Curvature, Learnt, MAX_ITERATIONS, SHARE_OF_GAIN};
 use crate::likelihood::{Evaluator, Result};
 use crate::model::Model;
@@ -26,6 +27,13 @@ pub(super) fn optimize_linked_rates(
         let (start, lo, hi) = coordinates.begin();
         let mut minimiser = Bfgs::new(start.clone(), lo, hi, lnl_epsilon, MAX_ITERATIONS)
             .with_share_of_gain(SHARE_OF_GAIN);
+        // (A single taxon says nothing of rates.)
+        let told: Vec<usize> =
+            group.iter().copied().filter(|&number| evaluator.num_taxa_of(number) >= 2).collect();
+        let has_slopes = |&number: &usize| num_with_slopes(evaluator, number, &shared) > 0;
+        if !told.is_empty() && told.iter().all(has_slopes) {
+            minimiser = minimiser.with_slopes_of(0..start.len());
+        }
         if let Some(curvature) = learnt.of_linked(group[0]) {
             let hessian = curvature.hessian(0, false).map(|h| coordinates.turn_hessian(&h));
             if let Some(hessian) = hessian {
@@ -39,6 +47,12 @@ pub(super) fn optimize_linked_rates(
                 last = asked.to_vec();
                 shared.set_free_parameters(&coordinates.values(&last).0);
                 set(evaluator, models, &group, &shared);
+            }
+            if minimiser.wants_slopes() {
+                let all = ExchangeSlopes::sum(ExchangeSlopes::of(evaluator, &told)?);
+                let (slopes, hessian) = all.in_coordinates(&coordinates);
+                minimiser.tell_slopes(slopes, hessian);
+                continue;
             }
             let lnls = evaluator.log_likelihoods_of(&group)?;
             minimiser.tell(-lnls.iter().sum::<f64>());

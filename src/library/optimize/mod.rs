@@ -4,6 +4,7 @@ mod alternatives;
 mod at_lengths;
 mod class_weights;
 mod coordinates;
+mod exchange_slopes;
 mod learnt;
 mod linked_rates;
 mod optimisation;

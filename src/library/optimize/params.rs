@@ -3,6 +3,7 @@
 
 use super::class_weights::optimize_class_weights;
 use super::coordinates::Coordinates;
+use super::exchange_slopes::{ExchangeSlopes, num_with_slopes};
 use super::learnt::{Curvature, Learnt, MAX_ITERATIONS, SHARE_OF_GAIN};
 use super::linked_rates::optimize_linked_rates;
 use crate::likelihood::{Evaluator, Result};
@@ -217,18 +218,35 @@ impl<'a> Parameters<'a> {
                 climbs[i].minimiser.tell(-lnl);
                 climbs[i].recognise();
             }
+            self.tell_slopes(&mut climbs, &asked)?;
             asked.retain(|&i| climbs[i].minimiser.ask().is_some());
             for &i in &asked {
-                let climb = &mut climbs[i];
-                climb.last.clear();
-                climb.last.extend_from_slice(climb.minimiser.ask().expect("it goes on"));
-                self.set(&climbs[i]);
+                self.set_asked(&mut climbs[i]);
             }
             let partitions: Vec<usize> = asked.iter().map(|&i| climbs[i].partition).collect();
             lnls = self.evaluator.log_likelihoods_of(&partitions)?;
         }
         for mut climb in climbs {
             self.end(&mut climb, learnt);
+        }
+        Ok(())
+    }
+
+    /// Tells slopes to those minimisers that want them.
+    fn tell_slopes(&mut self, climbs: &mut [Climb], asked: &[usize]) -> Result<()> {
+        let wanting = asked.iter().copied().filter(|&i| climbs[i].minimiser.wants_slopes());
+        let wanting: Vec<usize> = wanting.collect();
+        if wanting.is_empty() {
+            return Ok(());
+        }
+        for &i in &wanting {
+            self.set_asked(&mut climbs[i]);
+        }
+        let partitions: Vec<usize> = wanting.iter().map(|&i| climbs[i].partition).collect();
+        for (i, found) in wanting.into_iter().zip(ExchangeSlopes::of(self.evaluator, &partitions)?)
+        {
+            let (slopes, hessian) = found.in_coordinates(&climbs[i].coordinates);
+            climbs[i].minimiser.tell_slopes(slopes, hessian);
         }
         Ok(())
     }
@@ -243,6 +261,10 @@ impl<'a> Parameters<'a> {
         // the optima of free rates, which are close to each other.
         if self.known.is_none() && !model.estimates_free_rates() {
             minimiser = minimiser.with_share_of_gain(SHARE_OF_GAIN);
+        }
+        if self.num_held(partition) == 0 {
+            let count = num_with_slopes(self.evaluator, partition, model);
+            minimiser = minimiser.with_slopes_of(0..count);
         }
         let curvature = learnt.of(partition);
         let hessian = curvature.and_then(|c| c.hessian(self.num_held(partition), factor.is_some()));
@@ -294,6 +316,15 @@ impl<'a> Parameters<'a> {
             if climb.coordinates.factor().is_some() && !self.evaluator.linkage().has_scalers() {
                 self.evaluator.absorb_brlen_scaler(partition);
             }
+        }
+    }
+
+    /// Sets what is asked.
+    fn set_asked(&mut self, climb: &mut Climb) {
+        let asked = climb.minimiser.ask().expect("it goes on");
+        if asked != climb.last {
+            climb.last = asked.to_vec();
+            self.set(climb);
         }
     }
 

@@ -8,7 +8,8 @@ use crate::likelihood::engine::layout::{BLOCK, num_clvs};
 use crate::likelihood::engine::{
     BlockSum, Capabilities, EdgeJob, Engine, EngineOptions, Entry, InsertionProgram, ModelBlock,
     PartitionData, PartitionModel, Places, PointJob, Result, SweepProgram, SweepWork,
-    TraversalDescriptor, TrialProgram, TrialSweep, run_sweep, run_trials, set_model,
+    TraversalDescriptor, TrialProgram, TrialSweep, pmatrix_gradient, run_sweep, run_trials,
+    set_model,
 };
 use crate::model::Model;
 use crate::parallel::{UnitCost, WholeTask, available_memory, deal, deal_whole, loads_of};
@@ -160,6 +161,32 @@ impl Engine for CpuEngine {
                 None => own,
                 Some(holders) => holders.gather(job.partition, own),
             }
+        };
+        Ok(jobs.iter().map(of_job).collect())
+    }
+
+    fn pmatrix_gradients(&mut self, jobs: &[EdgeJob]) -> Result<Vec<Vec<f64>>> {
+        let mut of_partition: Vec<Option<(&EdgeJob, usize)>> = vec![None; self.shared.models.len()];
+        for job in jobs {
+            of_partition[job.partition] = Some((job, self.shared.first_block(job.partition)));
+        }
+        let steps: Vec<usize> =
+            of_partition.iter().map(|job| 3 * usize::from(job.is_some())).collect();
+        let region = self.shared.region(&steps);
+        self.for_units(&region, |with, unit, scratch| {
+            let (job, first_block) = of_partition[unit.partition].expect("an active partition");
+            unit.pmatrix_gradient(with, job, first_block, scratch)
+        })?;
+        let of_job = |job: &EdgeJob| {
+            let units = self.shared.partition_units[job.partition].clone();
+            let own = units
+                .flat_map(|unit| std::mem::take(&mut lock(&self.shared.units[unit]).gradient))
+                .collect();
+            let runs = match &self.shared.holders {
+                None => own,
+                Some(holders) => holders.gather(job.partition, own),
+            };
+            pmatrix_gradient::total(&self.shared.models[job.partition], &runs)
         };
         Ok(jobs.iter().map(of_job).collect())
     }

@@ -9,6 +9,7 @@ mod holders;
 mod insertion;
 mod limit;
 mod pmatrices;
+mod pmatrix_gradient;
 mod recomputation;
 mod repeats;
 mod select;

@@ -68,6 +68,8 @@ pub struct Unit {
     pub scores: Vec<Vec<f64>>,
     /// `[pattern][state]`: probabilities of states at the last point of the partition.
     pub states: Vec<f64>,
+    /// Sums of derivatives in P-matrices at the last edge of the partition (`engine/pmatrix_gradient`).
+    pub gradient: Vec<f64>,
 }
 
 /// Buffers of one worker, shared by all its units.
@@ -89,7 +91,7 @@ pub struct Scratch {
 }
 
 /// A CLV with classes at an end of an edge.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct ClassTable {
     /// `[class][rate][state]`, with a matrix applied.
     rows: Arena,
@@ -172,6 +174,7 @@ impl Unit {
             sums: vec![[0.0; 3]; blocks.len()],
             scores: Vec::new(),
             states: Vec::new(),
+            gradient: Vec::new(),
             blocks,
         })
     }

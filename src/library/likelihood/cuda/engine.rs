@@ -6,6 +6,7 @@ use super::gpu::{Gpu, Results};
 use super::kernels::{KernelId, Kernels};
 use super::memory::{Limits, PartitionNeeds, Plan};
 use super::partition::{GpuPartition, PartitionPart};
+use super::pmatrix_gradient::pmatrix_gradient;
 use super::program::{ClvLocation, StepKind};
 use super::rates::measure;
 use super::recomputation::{StoredClvs, with_places};
@@ -19,6 +20,7 @@ use crate::likelihood::engine::{
     set_model,
 };
 use crate::model::Model;
+use mlsearch_kernels::PartitionKernels;
 use std::collections::BTreeSet;
 
 /// Entry of this engine for `select`.
@@ -414,6 +416,26 @@ impl Engine for CudaEngine {
             Ok(out)
         };
         jobs.iter().map(of_job).collect()
+    }
+
+    /// Copies the CLVs of the edge: it is too rare to need a kernel.
+    fn pmatrix_gradients(&mut self, jobs: &[EdgeJob]) -> Result<Vec<Vec<f64>>> {
+        let host = mlsearch_kernels::all_kernels().swap_remove(0);
+        let mut out = Vec::with_capacity(jobs.len());
+        for job in jobs {
+            let mut clvs = Vec::new();
+            for end in job.ends {
+                clvs.push(match end {
+                    Clv::Stored(slot) => Some(self.clv(job.partition, slot)?),
+                    _ => None,
+                });
+            }
+            let model = &self.models[job.partition];
+            let with = PartitionKernels { kernels: host.as_ref(), model };
+            let parts = self.gpus.iter().map(|gpu| (&gpu.device, &gpu.partitions[job.partition]));
+            out.push(pmatrix_gradient(with, job, &clvs, &parts.collect::<Vec<_>>())?);
+        }
+        Ok(out)
     }
 
     fn insertion_scores(&mut self, programs: &[InsertionProgram]) -> Result<Vec<Vec<f64>>> {

@@ -1,7 +1,7 @@
 //! The engine for NVIDIA GPUs: it is bit-identical to the CPU engine. Its kernels are in `cuda/` at the root of the
 //! repository (`kernels`, `launch`); this folder plans programs of work for them (`program`, `batch`, `tape`, `sweep`), plans
 //! its memory (`memory`, `recomputation`), keeps the data of partitions on a GPU (`partition`, `gpu`), and measures GPUs
-//! (`rates`). What speaks to the driver is in `crate::gpu`.
+//! (`rates`). Derivatives in P-matrices, which are rare, are computed by the processor (`pmatrix_gradient`). What speaks to the driver is in `crate::gpu`.
 //!
 //! Without the feature `cuda`, only an entry remains that refuses with a message (`disabled`).
 
@@ -22,6 +22,8 @@ mod launch;
 mod memory;
 #[cfg(feature = "cuda")]
 mod partition;
+#[cfg(feature = "cuda")]
+mod pmatrix_gradient;
 #[cfg(feature = "cuda")]
 mod program;
 #[cfg(feature = "cuda")]

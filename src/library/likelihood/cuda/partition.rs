@@ -324,6 +324,38 @@ impl GpuPartition {
         &self.shared_states
     }
 
+    /// The blocks of sites, in their order: number of patterns with padding, weights and invariant parts.
+    ///
+    /// # Errors
+    /// The GPU is lost.
+    pub(super) fn site_blocks(&self, device: &Device) -> Result<Vec<(usize, &[f64], Vec<f64>)>> {
+        let mut offset = 0;
+        let block = |len: usize| {
+            let own = offset..offset + len;
+            offset += len;
+            Ok((len, &self.weights_on_host[own.clone()], self.invariant.download(device, own)?))
+        };
+        block_lens(self.num_site_patterns).into_iter().map(block).collect()
+    }
+
+    /// The codes of a tip in a block of so many patterns that begins with this one.
+    ///
+    /// # Errors
+    /// The GPU is lost.
+    pub(super) fn codes(
+        &self,
+        device: &Device,
+        tip: usize,
+        first: usize,
+        len: usize,
+    ) -> Result<Vec<Code>> {
+        let start = first * self.num_tips + tip * len;
+        let mut codes = self.tip_codes.download(device, start..start + len)?;
+        // What a broken GPU copies back may be wrong, but not end the process.
+        codes.iter_mut().for_each(|code| *code = (*code).min(self.dims.num_codes as Code - 1));
+        Ok(codes)
+    }
+
     /// Most bytes of stored CLVs.
     pub(super) fn clv_bytes(&self) -> u64 {
         self.clvs.bytes() + self.scalers.bytes()

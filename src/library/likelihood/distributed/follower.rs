@@ -55,6 +55,7 @@ fn compute(engine: &mut CpuEngine, computation: Computation) -> Result<()> {
         Computation::LogLikelihoods(jobs) => engine.log_likelihoods(&jobs).map(drop),
         Computation::PatternLogLikelihoods(job) => engine.pattern_log_likelihoods(&job).map(drop),
         Computation::StateProbabilities(jobs) => engine.state_probabilities(&jobs).map(drop),
+        Computation::PmatrixGradients(jobs) => engine.pmatrix_gradients(&jobs).map(drop),
         Computation::InsertionScores(programs) => engine.insertion_scores(&programs).map(drop),
         Computation::OptimizeBranches(programs) => {
             engine.optimize_branches(&mut programs.into_owned())

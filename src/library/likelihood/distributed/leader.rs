@@ -145,6 +145,12 @@ impl Engine for Leader {
         self.done(probabilities)
     }
 
+    fn pmatrix_gradients(&mut self, jobs: &[EdgeJob]) -> Result<Vec<Vec<f64>>> {
+        let _turn = self.begin(Computation::PmatrixGradients(Cow::Borrowed(jobs)));
+        let gradients = self.engine.pmatrix_gradients(jobs);
+        self.done(gradients)
+    }
+
     fn insertion_scores(&mut self, programs: &[InsertionProgram]) -> Result<Vec<Vec<f64>>> {
         let _turn = self.begin(Computation::InsertionScores(Cow::Borrowed(programs)));
         let scores = self.engine.insertion_scores(programs);

@@ -54,6 +54,7 @@ pub(super) enum Computation<'a> {
     LogLikelihoods(Cow<'a, [EdgeJob]>),
     PatternLogLikelihoods(EdgeJob),
     StateProbabilities(Cow<'a, [PointJob]>),
+    PmatrixGradients(Cow<'a, [EdgeJob]>),
     InsertionScores(Cow<'a, [InsertionProgram]>),
     OptimizeBranches(Cow<'a, [SweepProgram]>),
     TryInsertions(Cow<'a, [TrialProgram]>),

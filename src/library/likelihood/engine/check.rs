@@ -23,6 +23,7 @@ pub struct Checked {
 struct PartitionShape {
     num_tips: usize,
     num_patterns: usize,
+    has_gradients: bool,
 }
 
 /// Number of a partition's temporaries that a program has made so far.
@@ -90,6 +91,7 @@ impl Checked {
         let shape = |data: &PartitionData| PartitionShape {
             num_tips: data.num_tips(),
             num_patterns: data.num_patterns(),
+            has_gradients: data.has_gradients(),
         };
         Checked { engine, partitions: data.iter().map(shape).collect() }
     }
@@ -276,6 +278,16 @@ impl Engine for Checked {
             check_brlens(&job.brlens);
         }
         self.engine.state_probabilities(jobs)
+    }
+
+    fn pmatrix_gradients(&mut self, jobs: &[EdgeJob]) -> Result<Vec<Vec<f64>>> {
+        check_once(jobs.iter().map(|job| job.partition), "differentiated");
+        for job in jobs {
+            self.check_edge_job(job);
+            let can = self.partitions[job.partition].has_gradients;
+            assert!(can, "partition {} has no gradient in its P-matrices", job.partition);
+        }
+        self.engine.pmatrix_gradients(jobs)
     }
 
     fn insertion_scores(&mut self, programs: &[InsertionProgram]) -> Result<Vec<Vec<f64>>> {

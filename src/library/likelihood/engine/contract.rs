@@ -259,6 +259,11 @@ pub trait Engine: Send {
     /// not depend on the correction of ascertainment bias.
     fn state_probabilities(&mut self, jobs: &[PointJob]) -> Result<Vec<Vec<f64>>>;
 
+    /// Derivatives of the log-likelihood in the entries of the job's P-matrices, `[rate][row][column]`, for each job, at most one per
+    /// partition: `row` is the state at the first end. States are those of the engine's padded alphabet (`layout::STATE_COUNTS`). The
+    /// partition has neither a correction of ascertainment bias nor state frequencies of each pattern.
+    fn pmatrix_gradients(&mut self, jobs: &[EdgeJob]) -> Result<Vec<Vec<f64>>>;
+
     /// Scores (log-likelihoods) of each program, in the order of its scoring steps. A partition may have any
     /// number of programs. No stored CLV is written.
     fn insertion_scores(&mut self, programs: &[InsertionProgram]) -> Result<Vec<Vec<f64>>>;

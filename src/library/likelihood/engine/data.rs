@@ -37,6 +37,12 @@ impl PartitionData {
         self.tip_codes.len()
     }
 
+    /// True if engines compute derivatives in its P-matrices: it has neither a correction of ascertainment bias nor state frequencies of
+    /// each pattern.
+    pub fn has_gradients(&self) -> bool {
+        self.ascertainment.is_none() && self.pattern_freqs.is_none()
+    }
+
     /// Bitmask of the states that are compatible with the codes of all tips at a pattern.
     pub fn shared_states(&self, pattern: usize) -> u64 {
         let all = u64::MAX >> (64 - self.num_states);

@@ -13,6 +13,7 @@ mod data;
 mod forgetting;
 mod model_block;
 pub mod newton;
+pub mod pmatrix_gradient;
 mod program;
 pub mod states;
 mod temporaries;

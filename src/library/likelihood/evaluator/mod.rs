@@ -4,7 +4,7 @@
 //! branch lengths), `sweep` (optimisation of branch lengths), `moves` (changes of topology), `interchange` (the
 //! other resolutions of a branch), `insertion`
 //! and `trial` (regraft positions, scored and tried without changing the tree), `node_states` (states at inner nodes), `classes` (of a
-//! mixture).
+//! mixture), `rate_matrix_gradient` (derivatives in rate matrices).
 
 #[cfg(test)]
 mod ascertainment_tests;
@@ -27,6 +27,7 @@ mod partition_tree;
 mod polytomies;
 mod position;
 mod prune;
+mod rate_matrix_gradient;
 #[cfg(test)]
 mod site_frequency_tests;
 mod sweep;

@@ -28,6 +28,8 @@ pub(super) struct PartitionState {
     /// ascertainment bias: a single sequence has no variable sites.)
     single: Option<Vec<(u64, f64)>>,
     pattern_freqs: Option<PatternFreqs>,
+    /// Whether engines compute derivatives in its P-matrices.
+    pub(super) has_gradients: bool,
     pub(super) lnl: Option<f64>,
     /// For programs under construction.
     pub(super) numbers: EdgeNumbers,
@@ -50,6 +52,7 @@ impl PartitionState {
             num_values: data.weights.len() * data.num_tips() * data.num_states,
             single,
             pattern_freqs: data.pattern_freqs.clone(),
+            has_gradients: data.has_gradients(),
             lnl: None,
             numbers: EdgeNumbers::default(),
         }

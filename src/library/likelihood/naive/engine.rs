@@ -1,7 +1,8 @@
 //! [`NaiveEngine`]: all operations of the contract by their defining formulas.
 
 use super::rows::{
-    EdgeFunction, Rows, edge_functions, product, state_probabilities, through_branch, tip_rows,
+    EdgeFunction, Rows, edge_functions, pmatrix_gradient, product, state_probabilities,
+    through_branch, tip_rows,
 };
 use crate::likelihood::engine::ascertainment::Correction;
 use crate::likelihood::engine::layout::num_clvs;
@@ -288,6 +289,15 @@ impl Engine for NaiveEngine {
                 through_branch(&model, job.brlens[i], &partition.sites.rows(job.ends[i]))
             };
             state_probabilities(&model, data, &product(&seen(0), &seen(1)))
+        };
+        Ok(jobs.iter().map(of_job).collect())
+    }
+
+    fn pmatrix_gradients(&mut self, jobs: &[EdgeJob]) -> Result<Vec<Vec<f64>>> {
+        let of_job = |job: &EdgeJob| {
+            let partition = &self.partitions[job.partition];
+            let [a, b] = job.ends.map(|end| partition.sites.rows(end));
+            pmatrix_gradient(&partition.model(), &partition.sites.data, [&a, &b], job.brlen)
         };
         Ok(jobs.iter().map(of_job).collect())
     }

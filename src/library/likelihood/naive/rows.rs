@@ -2,7 +2,7 @@
 
 use super::felsenstein::through;
 use crate::alphabet::Code;
-use crate::likelihood::engine::{PartitionData, PartitionModel};
+use crate::likelihood::engine::{PartitionData, PartitionModel, new_block};
 
 /// One pattern of a vector: `values · e^log_scale`, `[rate][state]`.
 #[derive(Debug, Clone, PartialEq)]
@@ -115,6 +115,33 @@ pub(super) fn state_probabilities(
         likelihoods.into_iter().map(|likelihood| likelihood / sum).collect()
     };
     rows.iter().enumerate().flat_map(of_pattern).collect()
+}
+
+/// Derivatives of the log-likelihood in the entries of the P-matrices of an edge of length t, `[rate][row][column]` with padding: Σ over
+/// the patterns of weight·w_r·π_i·x_ri·y_rj/L.
+pub(super) fn pmatrix_gradient(
+    model: &PartitionModel,
+    data: &PartitionData,
+    [a, b]: [&Rows; 2],
+    t: f64,
+) -> Vec<f64> {
+    let (n, padded) = (model.freqs.len(), new_block(data).dims.num_states);
+    let mut sums = vec![0.0; model.rates.len() * padded * padded];
+    let functions = edge_functions(model, data, a, b);
+    for (pattern, (a, b)) in a.iter().zip(b).enumerate() {
+        let lnl = functions[pattern].at(t)[0];
+        let ratio = data.weights[pattern] * libm::exp(a.log_scale + b.log_scale - lnl);
+        for (r, weight) in model.rate_weights.iter().enumerate() {
+            for i in 0..n {
+                let x = weight * model.matrix(r).freqs[i] * a.values[r * n + i];
+                for j in 0..n {
+                    let at = (r * padded + i) * padded + j;
+                    sums[at] += ratio * x * b.values[r * n + j];
+                }
+            }
+        }
+    }
+    sums
 }
 
 impl EdgeFunction {

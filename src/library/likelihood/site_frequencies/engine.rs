@@ -333,6 +333,10 @@ impl Engine for SiteFrequencyEngine {
         Ok(jobs.iter().map(of_job).collect())
     }
 
+    fn pmatrix_gradients(&mut self, _jobs: &[EdgeJob]) -> Result<Vec<Vec<f64>>> {
+        unreachable!("patterns with state frequencies of their own share no P-matrix")
+    }
+
     fn insertion_scores(&mut self, programs: &[InsertionProgram]) -> Result<Vec<Vec<f64>>> {
         let mut of_partition: Vec<Vec<usize>> = vec![Vec::new(); self.partition_units.len()];
         for (i, program) in programs.iter().enumerate() {
