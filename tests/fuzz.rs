@@ -50,12 +50,12 @@ thread_local! {
     static MEMORY: Cell<usize> = const { Cell::new(0) };
 }
 
-/// The same with as many as most readers get.
+/// Runs a reader on the texts of these folders, and on as many changed ones as most readers get.
 fn fuzz(name: &str, folders: &[&str], try_one: fn(&[u8]) -> Verdict) {
     fuzz_with(NUM_TEXTS, name, folders, try_one);
 }
 
-/// Runs a reader on the texts of these folders, and on so many changed ones, or until the time is over.
+/// The same with so many changed ones, or until the time is over.
 fn fuzz_with(num_texts: u64, name: &str, folders: &[&str], try_one: fn(&[u8]) -> Verdict) {
     let seconds = number("MLSEARCH_FUZZ_SECONDS");
     let corpus: Vec<Vec<u8>> = folders.iter().flat_map(|folder| texts(folder)).collect();

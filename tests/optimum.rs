@@ -1,6 +1,6 @@
 //! Optimisation on given trees: the end does not depend on where it began, nor on which partition is done first.
 
-use crate::util::{Scratch, assert_same_bytes, log_likelihood, repository};
+use crate::util::{Scratch, assert_same_bytes, assert_same_bytes_on, log_likelihood, repository};
 use std::fs::read_to_string;
 
 /// What two ways to the same optimum may differ by, in log units.
@@ -259,4 +259,34 @@ fn linked_exchange_rates_are_the_same_in_all_partitions_and_the_best_for_them_to
     }
     let sample = format!("sample {data} --link-exchange-rates -n s");
     scratch.run(&sample).assert_refused(&["--link-exchange-rates"]);
+}
+
+/// Of proteins, whose 189 rates have slopes that are not finite differences.
+#[test]
+fn exchange_rates_of_proteins_are_the_best_and_the_same_on_every_machine() {
+    let scratch = Scratch::new();
+    scratch.succeed("simulate -t rand{7} --mean-brlen 0.3 --sites 90 -m WAG+G4{0.8} -p 5 -n x");
+    scratch.write("q.part", "GTR20+G2, a = 1-60\nGTR20+R2, b = 61-90\n");
+    let data = "-s x.mlsearch.phy -t x.mlsearch.trueTree --quiet";
+    let linked = format!("evaluate {data} -q q.part --link-exchange-rates");
+    let machines = ["-T 3", "-T 1 --simd scalar", "-T 1 --simd avx2"];
+    assert_same_bytes_on(&machines, &scratch, &linked, &["log", "bestModel"]);
+    let best = log_likelihood(&scratch, "one");
+    let rates = exchange_rates(&scratch, "one");
+    assert_eq!(rates[0], rates[1]);
+    let text = read_to_string(scratch.path().join("one.mlsearch.bestModel")).expect("models");
+    let fixed = "--opt-model off --opt-branches off";
+    for number in (0..189).step_by(27) {
+        for factor in [0.9, 1.1] {
+            let mut changed: Vec<String> = rates[0].split('/').map(String::from).collect();
+            let rate: f64 = changed[number].parse().expect("a rate");
+            changed[number] = (rate * factor).to_string();
+            scratch.write("c.part", &text.replace(&rates[0], &changed.join("/")));
+            let tree = "-t one.mlsearch.bestTree";
+            let command = format!("evaluate -s x.mlsearch.phy {tree} -q c.part {fixed} --quiet");
+            scratch.succeed(&format!("{command} -n changed --redo"));
+            let lnl = log_likelihood(&scratch, "changed");
+            assert!(lnl < best + 0.002, "rate {number}: {lnl} {best}");
+        }
+    }
 }

@@ -1,8 +1,13 @@
 //! Derivatives of the log-likelihood in the entries of an edge's P-matrices.
 //!
-//! L = Σ_r w_r Σ_ij π_i·x_i·P_r[i][j]·y_j, with the vectors x and y of both ends, so that for all patterns together
-//! ∂lnL/∂P_r[i][j] = w_r·π_i · Σ_p (weight/L)[p]·x[p, r][i]·y[p, r][j]. (Times P_r[i][j], it is the expected number of sites with state i at
-//! one end and j at the other.)
+//! With the vectors x and y of both ends, and all patterns together:
+//!
+//! ```text
+//! L = Σ_r w_r Σ_ij π_i·x_i·P_r[i][j]·y_j
+//! ∂lnL/∂P_r[i][j] = w_r·π_i · Σ_p (weight/L)[p]·x[p, r][i]·y[p, r][j]
+//! ```
+//!
+//! (Times P_r, it is the expected number of sites with state i at one end and j at the other.)
 //!
 //! ```text
 //! add_pair_sums: for each pattern p, rate r, states i and j

@@ -56,6 +56,7 @@ mod site_frequencies;
 
 pub use crate::numeric::{Gamma, GammaPrior};
 pub use engine::{EngineError, EngineOptions, GpuRates, Result, ScorePrecision};
+pub(crate) use evaluator::RateMatrixGradient;
 pub use evaluator::{
     BranchOptions, BrlenLinkage, Evaluator, NodeStates, Prune, Resolution, Snapshot, SubtreeMove,
     Trial,

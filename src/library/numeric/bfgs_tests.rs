@@ -187,7 +187,7 @@ fn slopes_that_are_told_save_differences() {
     let slope = |x: &[f64], i: usize| {
         let own = 2.0 * (1 + i) as f64 * (x[i] - i as f64 / 3.0);
         let joint = if i < 2 { 2.0 * (x[0] + x[1] + x[4]) } else { 0.0 };
-        own + joint + if i == 3 { 0.4 * x[3].powi(3) } else { 0.0 }
+        own + joint + if i == 3 { 0.4 * x[3] * square(x[3]) } else { 0.0 }
     };
     let start = || Bfgs::new(vec![3.0; 6], vec![-9.0; 6], vec![9.0; 6], 1e-10, 100);
     let (want, least, evals) = run(start(), f);

@@ -2,7 +2,7 @@
 //! of the 189 rates of proteins would take a likelihood.
 
 use super::coordinates::Coordinates;
-use crate::likelihood::{Evaluator, Result};
+use crate::likelihood::{Evaluator, RateMatrixGradient, Result};
 use crate::model::{EigenModel, Exchange, Model, ParamMode, RateClasses};
 
 /// With fewer rates, differences take less time than the derivatives of all branches.
@@ -36,7 +36,7 @@ impl ExchangeSlopes {
     /// The engine has failed.
     pub(super) fn of(evaluator: &mut Evaluator, partitions: &[usize]) -> Result<Vec<Self>> {
         let gradients = evaluator.rate_matrix_gradients(partitions)?;
-        let of_partition = |(&partition, gradient): (&usize, Vec<f64>)| {
+        let of_partition = |(&partition, gradient): (&usize, RateMatrixGradient)| {
             Self::from_gradient(evaluator.model(partition), &gradient)
         };
         Ok(partitions.iter().zip(gradients).map(of_partition).collect())
@@ -59,14 +59,13 @@ impl ExchangeSlopes {
         coordinates.turn_slopes(&slopes, &self.curvatures)
     }
 
-    /// From the derivatives in each rate matrix Q[i][j] = s[i][j]·π[j]/μ.
-    fn from_gradient(model: &Model, gradient: &[f64]) -> Self {
+    /// From the derivatives in each rate matrix `Q[i][j] = s[i][j] * pi[j] / mu`.
+    fn from_gradient(model: &Model, found: &RateMatrixGradient) -> Self {
         let Exchange::Classes(classes) = &model.exchange else { return Self::default() };
         let num_classes = usize::from(classes.num_classes());
         let (mut slopes, mut counts) = (vec![0.0; num_classes], vec![0.0; num_classes]);
-        let matrices = model.eigen_models();
-        let mut rest = gradient;
-        for matrix in &matrices {
+        let mut rest = &found.gradient[..];
+        for matrix in &found.matrices {
             let (own, others) = rest.split_at(matrix.num_states.pow(2));
             rest = others;
             add_matrix(classes, matrix, own, &mut slopes, &mut counts);

@@ -45,6 +45,17 @@ pub(super) struct GpuPartition {
     matrix_of_rate: Buffer<u32>,
 }
 
+/// A block of patterns of sites, on the host.
+#[derive(Debug)]
+pub(super) struct SiteBlock<'a> {
+    /// Number of the GPU's patterns before it.
+    pub(super) first: usize,
+    /// With padding.
+    pub(super) num_patterns: usize,
+    pub(super) weights: &'a [f64],
+    pub(super) invariant: Vec<f64>,
+}
+
 const NUM_TABLES: usize = 10;
 
 /// The tables of a model that kernels read.
@@ -324,33 +335,35 @@ impl GpuPartition {
         &self.shared_states
     }
 
-    /// The blocks of sites, in their order: number of patterns with padding, weights and invariant parts.
+    /// The blocks of sites, in their order.
     ///
     /// # Errors
     /// The GPU is lost.
-    pub(super) fn site_blocks(&self, device: &Device) -> Result<Vec<(usize, &[f64], Vec<f64>)>> {
-        let mut offset = 0;
-        let block = |len: usize| {
-            let own = offset..offset + len;
-            offset += len;
-            Ok((len, &self.weights_on_host[own.clone()], self.invariant.download(device, own)?))
+    pub(super) fn site_blocks(&self, device: &Device) -> Result<Vec<SiteBlock<'_>>> {
+        let mut first = 0;
+        let block = |num_patterns: usize| {
+            let own = first..first + num_patterns;
+            let weights = &self.weights_on_host[own.clone()];
+            let invariant = self.invariant.download(device, own)?;
+            let block = SiteBlock { first, num_patterns, weights, invariant };
+            first += num_patterns;
+            Ok(block)
         };
         block_lens(self.num_site_patterns).into_iter().map(block).collect()
     }
 
-    /// The codes of a tip in a block of so many patterns that begins with this one.
+    /// The codes of a tip in a block.
     ///
     /// # Errors
     /// The GPU is lost.
     pub(super) fn codes(
         &self,
         device: &Device,
-        tip: usize,
-        first: usize,
-        len: usize,
+        tip: u32,
+        &SiteBlock { first, num_patterns, .. }: &SiteBlock,
     ) -> Result<Vec<Code>> {
-        let start = first * self.num_tips + tip * len;
-        let mut codes = self.tip_codes.download(device, start..start + len)?;
+        let start = first * self.num_tips + tip as usize * num_patterns;
+        let mut codes = self.tip_codes.download(device, start..start + num_patterns)?;
         // What a broken GPU copies back may be wrong, but not end the process.
         codes.iter_mut().for_each(|code| *code = (*code).min(self.dims.num_codes as Code - 1));
         Ok(codes)

@@ -27,22 +27,23 @@ pub(super) fn pmatrix_gradient(
     kernels.update_tip_table(model, &pmatrix, &mut tip_table);
     let mut likelihoods = BlockLikelihoods::default();
     let mut sums = Vec::new();
-    let mut offset = 0;
+    // Number of patterns before the block, those of other GPUs included.
+    let mut before = 0;
     for (device, part) in parts {
-        let mut first = 0;
-        for (len, weights, invariant) in part.site_blocks(device)? {
+        for block in part.site_blocks(device)? {
             let mut codes = Vec::new();
             for end in job.ends {
                 codes.push(match end {
-                    Clv::Tip(tip) => part.codes(device, tip as usize, first, len)?,
+                    Clv::Tip(tip) => part.codes(device, tip, &block)?,
                     _ => Vec::new(),
                 });
             }
+            let own = before..before + block.num_patterns;
             let end = |i: usize, pmatrix| match &clvs[i] {
                 None => End::Tip { codes: &codes[i], table: &model.indicator },
                 Some((clv, scaler)) => End::Inner {
-                    clv: &clv[offset * row..(offset + len) * row],
-                    scaler: Some(&scaler[offset * count..(offset + len) * count]),
+                    clv: &clv[own.start * row..own.end * row],
+                    scaler: Some(&scaler[own.start * count..own.end * count]),
                     pmatrix,
                 },
             };
@@ -51,9 +52,9 @@ pub(super) fn pmatrix_gradient(
                 inner => inner,
             };
             let ends = GradientEnds { plain: [end(0, &[]), end(1, &[])], moved };
-            let data = PatternData { weights, invariant: &invariant };
-            sums.push(of_block(with, len, data, ends, &mut likelihoods));
-            (first, offset) = (first + len, offset + len);
+            let data = PatternData { weights: block.weights, invariant: &block.invariant };
+            sums.push(of_block(with, block.num_patterns, data, ends, &mut likelihoods));
+            before = own.end;
         }
     }
     let num_blocks = sums.len();

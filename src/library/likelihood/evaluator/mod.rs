@@ -42,4 +42,5 @@ pub use linkage::BrlenLinkage;
 pub use moves::{Snapshot, SubtreeMove};
 pub use node_states::NodeStates;
 pub use prune::Prune;
+pub(crate) use rate_matrix_gradient::RateMatrixGradient;
 pub use trial::Trial;

@@ -6,6 +6,14 @@ use crate::likelihood::engine::{EdgeJob, PartitionModel, Result};
 use crate::model::{EigenModel, Model};
 use crate::tree::EdgeId;
 
+/// Derivatives of a partition's log-likelihood in the entries of its normalised rate matrices.
+pub(crate) struct RateMatrixGradient {
+    /// The matrices.
+    pub(crate) matrices: Vec<EigenModel>,
+    /// The derivatives, as if all entries were independent of each other: `[matrix][row][column]`.
+    pub(crate) gradient: Vec<f64>,
+}
+
 impl Evaluator {
     /// True if [`Evaluator::rate_matrix_gradients`] can be computed for a partition: it has neither a correction of ascertainment bias nor
     /// state frequencies of each pattern, and at least two taxa.
@@ -13,8 +21,7 @@ impl Evaluator {
         self.num_taxa_of(partition) >= 2 && self.partitions[partition].has_gradients
     }
 
-    /// Derivatives of the log-likelihood of each of these partitions in the entries of its normalised rate matrices, as if these were
-    /// independent of each other: `[matrix][row][column]`.
+    /// Derivatives of the log-likelihood of each of these partitions in the entries of its rate matrices.
     ///
     /// With Q = V Λ V⁻¹, a change dQ changes P(t) by V (F ∘ V⁻¹ dQ V) V⁻¹, where F_kl = (exp λ_k t − exp λ_l t) / (λ_k − λ_l), or
     /// t exp λ_k t where they are equal (Kalbfleisch & Lawless 1985, J Am Stat Assoc 80:863; Schadt & Lange 2002, Mol Biol Evol 19:1534).
@@ -24,7 +31,10 @@ impl Evaluator {
     ///
     /// # Panics
     /// If a partition has no such gradient ([`Evaluator::has_rate_matrix_gradient`]).
-    pub(crate) fn rate_matrix_gradients(&mut self, partitions: &[usize]) -> Result<Vec<Vec<f64>>> {
+    pub(crate) fn rate_matrix_gradients(
+        &mut self,
+        partitions: &[usize],
+    ) -> Result<Vec<RateMatrixGradient>> {
         self.update_restrictions();
         let mut sums: Vec<BranchSums> =
             partitions.iter().map(|&partition| BranchSums::new(self.model(partition))).collect();
@@ -120,13 +130,14 @@ impl BranchSums {
     }
 
     /// V⁻ᵀ M Vᵀ of the sums M, for all matrices.
-    fn gradient(self) -> Vec<f64> {
+    fn gradient(self) -> RateMatrixGradient {
         let of_matrix = self.model.matrices.iter().zip(&self.of_matrix);
         let back = |(matrix, sums): (&EigenModel, &Vec<f64>)| {
             let n = matrix.num_states;
             turn(n, |k| &sums[k * n..][..n], &matrix.inv_eigenvecs, &matrix.eigenvecs)
         };
-        of_matrix.flat_map(back).collect()
+        let gradient = of_matrix.flat_map(back).collect();
+        RateMatrixGradient { gradient, matrices: self.model.matrices }
     }
 }
 
