@@ -62,7 +62,7 @@ struct Probe {
 /// the first step; later ones are by forward differences until these make no progress, then central
 /// again; then the direction is reset to (scaled) steepest descent; then it ends.
 ///
-/// Of some coordinates the caller may know the slopes ([`Bfgs::with_slopes_of`]); these need no differences.
+/// Of some coordinates the caller may know the slopes (`with_slopes_of`); these need no differences.
 ///
 /// It also ends when an iteration gains less than `f_tol`. The result is never worse than the start.
 /// Values that are not finite are avoided. Parameters that range over orders of magnitude (rates,
