@@ -93,15 +93,25 @@ fn deep_trees_have_the_likelihoods_of_textbook_formulas() {
             let lnls = evaluator.partition_log_likelihoods().expect("an engine");
             let states = NodeStates::new(&mut evaluator).at(NodeId(shape.num_taxa as u32 + 20));
             let states = states.expect("an engine").into_iter().flatten().flatten();
-            (lnls, states.collect::<Vec<f64>>())
+            let states: Vec<f64> = states.collect();
+            let mut gradients = Found::default();
+            conformance::gradients(&mut evaluator, &mut gradients).expect("an engine");
+            (lnls, states, gradients)
         };
-        let ((got, got_states), (want, want_states)) = (found(None), found(Some("naive")));
+        let (got, got_states, got_gradients) = found(None);
+        let (want, want_states, want_gradients) = found(Some("naive"));
         for (got, want) in got.into_iter().zip(want) {
             assert!((got / want - 1.0).abs() < 1e-10, "{name}: {got}, not {want}");
         }
         assert!(!got_states.is_empty() && got_states.len() == want_states.len());
         for (got, want) in got_states.into_iter().zip(want_states) {
             assert!((got - want).abs() < 1e-10, "{name}: {got}, not {want}");
+        }
+        assert!(got_gradients.numbers().count() > 0);
+        assert_eq!(got_gradients.numbers().count(), want_gradients.numbers().count());
+        for ((what, got), (_, want)) in got_gradients.numbers().zip(want_gradients.numbers()) {
+            let close = (got - want).abs() <= 1e-8 * want.abs().max(1.0);
+            assert!(close, "{name}, {what}: {got}, not {want}");
         }
     }
 }

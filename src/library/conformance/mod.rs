@@ -10,4 +10,4 @@ mod verbs;
 
 pub use cases::{Case, Sampled};
 pub use shapes::{CASES, CaseShape, GTR, HKY_I, Lengths, Shape, WIDE_CASES};
-pub use verbs::{Found, everything, regrafts};
+pub use verbs::{Found, everything, gradients, regrafts};

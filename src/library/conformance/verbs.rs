@@ -132,8 +132,11 @@ fn likelihoods(evaluator: &mut Evaluator, found: &mut Found) -> Result<()> {
     Ok(())
 }
 
-/// Derivatives in the P-matrices of some branches.
-fn gradients(evaluator: &mut Evaluator, found: &mut Found) -> Result<()> {
+/// Derivatives in the P-matrices of some branches: lists called "derivatives in P-matrices".
+///
+/// # Errors
+/// The engine has failed.
+pub fn gradients(evaluator: &mut Evaluator, found: &mut Found) -> Result<()> {
     let has_gradient = |&partition: &usize| evaluator.has_rate_matrix_gradient(partition);
     let partitions: Vec<usize> = (0..evaluator.num_partitions()).filter(has_gradient).collect();
     for number in 0..3 {

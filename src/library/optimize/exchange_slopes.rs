@@ -5,10 +5,11 @@ use super::coordinates::Coordinates;
 use crate::likelihood::{Evaluator, RateMatrixGradient, Result};
 use crate::model::{EigenModel, Exchange, Model, ParamMode, RateClasses};
 
-/// With fewer rates, differences take less time than the derivatives of all branches.
+/// With fewer rates, slopes are differences. (Not measured: derivatives take, at each branch, updates of CLVs, a likelihood and the products of all
+/// pairs of states. Where there are 189 rates, they are far ahead; DNA has 5.)
 const FEWEST: usize = 20;
 
-/// Least expected number of substitutions by which a rate is moved: rates that the data say nothing of stay where they are.
+/// Least curvature, of a rate of which the data say nothing: the Hessian must be positive definite.
 const LEAST_COUNT: f64 = 1e-3;
 
 /// Slopes in the logarithms of a model's exchange rates (those of the free parameters), and curvatures.

@@ -152,16 +152,7 @@ impl Engine for CpuEngine {
                 scratch,
             )
         })?;
-        let of_job = |job: &PointJob| {
-            let units = self.shared.partition_units[job.partition].clone();
-            let own = units
-                .flat_map(|unit| std::mem::take(&mut lock(&self.shared.units[unit]).states))
-                .collect();
-            match &self.shared.holders {
-                None => own,
-                Some(holders) => holders.gather(job.partition, own),
-            }
-        };
+        let of_job = |job: &PointJob| self.gather(job.partition, |unit| &mut unit.states);
         Ok(jobs.iter().map(of_job).collect())
     }
 
@@ -170,22 +161,14 @@ impl Engine for CpuEngine {
         for job in jobs {
             of_partition[job.partition] = Some((job, self.shared.first_block(job.partition)));
         }
-        let steps: Vec<usize> =
-            of_partition.iter().map(|job| 3 * usize::from(job.is_some())).collect();
+        let steps: Vec<usize> = of_partition.iter().map(|job| usize::from(job.is_some())).collect();
         let region = self.shared.region(&steps);
         self.for_units(&region, |with, unit, scratch| {
             let (job, first_block) = of_partition[unit.partition].expect("an active partition");
             unit.pmatrix_gradient(with, job, first_block, scratch)
         })?;
         let of_job = |job: &EdgeJob| {
-            let units = self.shared.partition_units[job.partition].clone();
-            let own = units
-                .flat_map(|unit| std::mem::take(&mut lock(&self.shared.units[unit]).gradient))
-                .collect();
-            let runs = match &self.shared.holders {
-                None => own,
-                Some(holders) => holders.gather(job.partition, own),
-            };
+            let runs = self.gather(job.partition, |unit| &mut unit.gradient);
             pmatrix_gradient::total(&self.shared.models[job.partition], &runs)
         };
         Ok(jobs.iter().map(of_job).collect())
@@ -290,6 +273,16 @@ impl Engine for CpuEngine {
 }
 
 impl CpuEngine {
+    /// Takes numbers of all units of a partition, of all ranks, in the order of their blocks.
+    fn gather(&self, partition: usize, of_unit: impl Fn(&mut Unit) -> &mut Vec<f64>) -> Vec<f64> {
+        let units = &self.shared.units[self.shared.partition_units[partition].clone()];
+        let own = units.iter().flat_map(|unit| std::mem::take(of_unit(&mut lock(unit)))).collect();
+        match &self.shared.holders {
+            None => own,
+            Some(holders) => holders.gather(partition, own),
+        }
+    }
+
     fn slots_of_all(&self, programs: &[SweepProgram]) -> Result<Vec<Vec<Vec<u32>>>> {
         programs.iter().map(|program| self.slots(program)).collect()
     }

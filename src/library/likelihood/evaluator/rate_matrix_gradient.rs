@@ -1,5 +1,5 @@
 //! Derivatives of the log-likelihood in the entries of a partition's rate matrices: from those in the P-matrices of all branches, in one
-//! passage over the tree. For the 189 exchange rates of proteins they take the time of a few likelihoods, instead of one each.
+//! passage over the tree. From these, the slopes in all exchange rates follow, of which differences take a likelihood each.
 
 use super::evaluator::Evaluator;
 use crate::likelihood::engine::{EdgeJob, PartitionModel, Result};
