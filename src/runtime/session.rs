@@ -16,6 +16,7 @@ use crate::output::{AlignmentReport, Next, table};
 use crate::parsimony::ParsimonyData;
 use crate::partition::Partition;
 use crate::plan::{IdenticalSequences, Plan};
+use crate::search::schedule::are_small;
 use crate::tree::{Constraint, NewickOptions, Tree, write_newick};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -208,6 +209,11 @@ impl Setup<'_> {
             Some(identical) => Cow::Owned(identical.reduce(partitions)),
             None => Cow::Borrowed(partitions),
         }
+    }
+
+    /// True if the data are small for a search. Under a constraint, none are: what more starting trees gain there was not measured.
+    pub(crate) fn is_small(&self) -> bool {
+        self.reduced_constraint.is_none() && are_small(&self.loaded.partitions)
     }
 
     /// Number of taxa in these partitions.

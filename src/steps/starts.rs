@@ -180,7 +180,10 @@ fn list_recipes(session: &mut Session) -> Vec<Recipe> {
                 // Three taxa have only one tree.
                 let starts = match session.setup.loaded.taxa.len() {
                     3 => 1,
-                    _ => session.setup.plan.search.effort.schedule().starts as u64,
+                    _ => {
+                        let small = session.setup.is_small();
+                        session.setup.plan.search.effort.schedule(small).starts as u64
+                    }
                 };
                 recipes.extend((0..starts).map(Recipe::Parsimony));
             }

@@ -8,7 +8,7 @@ use super::meter::{Meter, part_of_rounds};
 use super::resolution::{resolve, settle};
 use super::rounds::{Ended, Rounds};
 use super::schedule::{self as at, RoundOptions, Schedule, SearchEffort, SearchPhase, Shares};
-use super::state::{Plan, SearchStage, SearchState};
+use super::state::{Agreement, Plan, SearchStage, SearchState};
 use crate::likelihood::{Evaluator, Result};
 use crate::model::Model;
 use crate::observer::{Event, Observer};
@@ -41,6 +41,8 @@ pub struct SearchOptions {
     pub begun: bool,
     /// Trade-off between computing time and thoroughness.
     pub effort: SearchEffort,
+    /// The data are [small](super::schedule::are_small): more perturbations follow.
+    pub small: bool,
     /// The data contradict the constraint strongly. The search then goes on to further starting trees, if it makes any
     /// (`explores`): its moves change one subtree at a time, and a tree that the data contradict has many optima of which
     /// none leads to the next.
@@ -67,6 +69,7 @@ impl Default for SearchOptions {
             explores: false,
             begun: false,
             effort: SearchEffort::Normal,
+            small: false,
             contradicted: false,
             seed: 0,
             index: 0,
@@ -78,7 +81,7 @@ impl Default for SearchOptions {
 
 impl SearchOptions {
     fn schedule(&self) -> Schedule {
-        let usual = self.effort.schedule();
+        let usual = self.effort.schedule(self.small);
         if self.explores_for_the_constraint() {
             usual.under_contradicted_constraint()
         } else {
@@ -209,7 +212,7 @@ impl<'a> Search<'a> {
             changed: Changed::all(evaluator.tree()),
             wave: None,
             perturbing: None,
-            starts_disagree: false,
+            agreement: Agreement::Partial,
             explored: false,
             initial: models.iter().map(Model::values).collect(),
             meter: Meter::new(&options.shares()),

@@ -19,6 +19,7 @@
 //! | [`ACCEPT_GAIN`] | 0.01 | the threshold of RAxML 8 for continuing a cycle; ties are never accepted |
 //! | [`SAME`] | 0.05 | on 354 taxa, 15 000 of 16 000 verified positions were ties across branches of length 0; of 16 alignments with 24 to 316 taxa, 6 have starts that tie, and take 0.60 to 0.89 of the time |
 //! | [`CHANGE_RADIUS`] | 4 | measured: later rounds take half the time, with the same likelihood |
+//! | [`SMALL_DATA`], [`STARTS_OF_SMALL_DATA`], [`SMALL_IN_VAIN`] | 800 000, 6, 8 | on 110 genes of at most 37 000 characters, 6 seeds: with 3 and 1, 1.7 times as many searches end more than 0.1 log units below full searches of IQ-TREE, in 0.85 of the time; nine starts add nothing. On 16 larger alignments on which searches disagree, six starts end 1 log unit lower in the mean, because two of them are more often alike |
 //! | [`Schedule::starts`] | 3 parsimony trees | measured: with the tree of balanced minimum evolution in place of one of them, searches end higher on 6 and lower on 9 of 37 alignments |
 //! | [`SearchEffort::schedule`] | | measured: fast searches take about a third of the time and end up to 68 log units below the default |
 //! | [`FURTHER_START_SWEEPS`] | 1 | measured on 218 taxa: 4 sweeps, from lengths of parsimony, make a start take 1.14 times as long |
@@ -33,6 +34,7 @@
 //! | [`FINAL_EPSILON`] | 0.1 | RAxML-NG's final epsilon |
 //! | [`LAST_EPSILON`] | 0.001 | measured: 0.1 leaves 0.08, 0.01 leaves 0.03 log units on the 12 primates |
 
+use crate::partition::Partition;
 use serde::{Deserialize, Serialize};
 
 /// Range and thoroughness of an SPR round. Differences of log-likelihoods are relative to the present tree (log
@@ -119,6 +121,12 @@ pub const RATCHET_RADIUS: usize = 6;
 pub const DISAGREEMENT: f64 = 0.2;
 /// Where starting trees disagree: number of unsuccessful perturbations in succession that ends the perturbations.
 pub const DISAGREED_IN_VAIN: usize = 2 * PERTURBATIONS_PER_WAVE;
+/// Data are small if their CLVs have at most so many entries (see [`are_small`]): a search takes less than a second or two.
+pub const SMALL_DATA: usize = 800_000;
+/// Number of starting trees where the data are small.
+pub const STARTS_OF_SMALL_DATA: usize = 6;
+/// Where the data are small: number of unsuccessful perturbations in succession that ends the perturbations.
+pub const SMALL_IN_VAIN: usize = 2 * PERTURBATIONS_PER_WAVE;
 /// A wave of perturbations that gains less than this (log units) was in vain.
 pub const PERTURBATIONS_GAIN: f64 = 1.0;
 /// The last rounds end after one that gains less than this (log units).
@@ -138,6 +146,17 @@ pub const LAST_TOLERANCE: f64 = 1e-6;
 pub const VERIFY_TOLERANCE: f64 = 1e-2;
 /// Newton tolerance (log units per branch) between rounds.
 pub const ROUND_TOLERANCE: f64 = 1e-3;
+
+/// True if a search can afford more starting trees and perturbations than usual: the entries of a CLV of each taxon (patterns, times
+/// states, times rates and classes of a mixture) are at most [`SMALL_DATA`] in all partitions together.
+pub fn are_small(partitions: &[Partition]) -> bool {
+    let entries = |partition: &Partition| {
+        let (patterns, model) = (&partition.patterns, &partition.model);
+        let row = model.num_states() * model.rate_cats().rates.len();
+        patterns.num_tips() * patterns.num_patterns() * row
+    };
+    partitions.iter().map(entries).sum::<usize>() <= SMALL_DATA
+}
 
 /// Trade-off between computing time and thoroughness of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -178,13 +197,13 @@ impl SearchEffort {
         }
     }
 
-    /// The schedule of a search with this effort.
-    pub fn schedule(self) -> Schedule {
+    /// The schedule of a search with this effort, for data that are [small](are_small) or not.
+    pub fn schedule(self, small: bool) -> Schedule {
         let normal = Schedule {
-            starts: 3,
+            starts: if small { STARTS_OF_SMALL_DATA } else { 3 },
             explored_in_vain: 0,
             explored: 0,
-            perturbed_in_vain: 1,
+            perturbed_in_vain: if small { SMALL_IN_VAIN } else { 1 },
             perturbed: 40,
             thorough: true,
         };
@@ -272,5 +291,25 @@ impl Schedule {
             explored: self.explored.max(CONTRADICTED_STARTS),
             ..self
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::alignment::read_alignment;
+    use std::path::Path;
+
+    #[test]
+    fn small_data_have_few_entries_in_all_partitions_together() {
+        let alignment = read_alignment(Path::new("../../datasets/anolis.phy")).unwrap();
+        let one = |model: &str| Partition::whole(&alignment, model).unwrap();
+        let anolis = one("HKY");
+        let row = anolis.patterns.num_tips() * anolis.patterns.num_patterns() * 4;
+        assert!(are_small(&[one("HKY+G4")]) && 4 * row < SMALL_DATA);
+        let categories = SMALL_DATA / row;
+        assert!(are_small(&[one(&format!("HKY+R{categories}"))]));
+        assert!(!are_small(&[one(&format!("HKY+R{categories}")), one("HKY")]));
+        assert!(!are_small(&[one(&format!("HKY+G{}", categories + 1))]));
     }
 }

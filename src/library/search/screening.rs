@@ -5,7 +5,7 @@ use super::climb::{Climb, End, Wave};
 use super::hill_climb::{Search, SearchOptions};
 use super::schedule::{self as at, SearchEffort, SearchPhase};
 use super::start::parsimony_start;
-use super::state::{Perturbing, SearchStage};
+use super::state::{Agreement, Perturbing, SearchStage};
 use crate::likelihood::{NO_LENGTH, Result};
 use crate::observer::{Event, Observer};
 use crate::parallel::side_by_side;
@@ -73,7 +73,7 @@ impl Search<'_> {
         if next < self.num_starts() {
             return SearchStage::Screen(next);
         }
-        self.plan.starts_disagree = disagree(&self.plan.history.reached);
+        self.plan.agreement = agreement(&self.plan.history.reached);
         self.take_best();
         SearchStage::Fast
     }
@@ -224,25 +224,32 @@ impl Search<'_> {
     /// Number of unsuccessful perturbations in succession that ends them, and the most in all: before further starting trees
     /// are explored, those of a search with less effort.
     fn perturbations(&self) -> [usize; 2] {
-        let schedule = match self.explores() && !self.plan.explored {
-            true => SearchEffort::Normal.schedule(),
+        let is_first_part = self.explores() && !self.plan.explored;
+        let schedule = match is_first_part {
+            true => SearchEffort::Normal.schedule(self.options.small),
             false => self.schedule,
         };
-        let in_vain = match self.plan.starts_disagree {
-            true => schedule.perturbed_in_vain.max(at::DISAGREED_IN_VAIN),
-            false => schedule.perturbed_in_vain,
+        let in_vain = match self.plan.agreement {
+            // What all starting trees lead to is easy to find, but not where the data contradict the constraint.
+            Agreement::Full if !self.plan.explored && !self.options.contradicted => 0,
+            Agreement::Full | Agreement::Partial => schedule.perturbed_in_vain,
+            Agreement::Little => schedule.perturbed_in_vain.max(at::DISAGREED_IN_VAIN),
         };
         [in_vain, schedule.perturbed]
     }
 }
 
-/// True if any two of the trees that starting trees have led to, with their log-likelihoods, are little alike. Branches without length do
-/// not count.
-fn disagree(reached: &[(f64, Tree)]) -> bool {
+/// How much the trees are alike that starting trees have led to, with their log-likelihoods.
+fn agreement(reached: &[(f64, Tree)]) -> Agreement {
     let trees: Vec<&Tree> = reached.iter().map(|(_, tree)| tree).collect();
     let differences = branch_differences(&trees, NO_LENGTH);
     let least = at::DISAGREEMENT * differences.branches as f64;
-    differences.fewest > 0 && differences.fewest as f64 >= least
+    match differences.fewest {
+        _ if trees.len() < 2 => Agreement::Partial,
+        _ if differences.most == 0 => Agreement::Full,
+        fewest if fewest > 0 && fewest as f64 >= least => Agreement::Little,
+        _ => Agreement::Partial,
+    }
 }
 
 /// Completed part of the perturbations after so many, if there are at least so many: when these are over, they may end, or one of
@@ -275,14 +282,16 @@ mod tests {
 
     #[test]
     fn starting_trees_disagree_if_all_led_to_trees_that_are_little_alike() {
+        use Agreement::{Full, Little, Partial};
         let mut rng = stream(1, Purpose::Test, 0);
         let [a, b, c] = std::array::from_fn(|_| random_tree(23, 0.1, &mut rng));
         let found = |trees: &[&Tree]| {
             let reached: Vec<(f64, Tree)> = trees.iter().map(|&tree| (0.0, tree.clone())).collect();
-            disagree(&reached)
+            agreement(&reached)
         };
-        assert!(found(&[&a, &b]) && found(&[&a, &b, &c]));
-        assert!(!found(&[&a]) && !found(&[&a, &a]) && !found(&[&a, &b, &a]));
+        assert_eq!([found(&[&a, &b]), found(&[&a, &b, &c])], [Little; 2]);
+        assert_eq!([found(&[&a]), found(&[&a, &b, &a])], [Partial; 2]);
+        assert_eq!([found(&[&a, &a]), found(&[&b, &b, &b])], [Full; 2]);
         // Trees that differ in some of twenty branches.
         let inner = |edge| !a.ends(edge).iter().any(|&end| a.is_tip(end));
         let inner: Vec<_> = a.edges().filter(|&edge| inner(edge)).collect();
@@ -294,10 +303,14 @@ mod tests {
             tree
         };
         assert_eq!(inner.len(), 20);
-        assert!(!found(&[&a, &without_length(3)]) && found(&[&a, &without_length(4)]));
-        assert!(!found(&[&a, &b, &without_length(3)]), "two are alike");
+        let of_pair = |count| found(&[&a, &without_length(count)]);
+        assert_eq!(
+            [of_pair(0), of_pair(1), of_pair(3), of_pair(4)],
+            [Full, Partial, Partial, Little]
+        );
+        assert_eq!(found(&[&a, &b, &without_length(3)]), Partial, "two are alike");
         // Those without length are not different.
-        assert!(!found(&[&without_length(20), &without_length(20)]));
+        assert_eq!(found(&[&without_length(20), &without_length(20)]), Full);
     }
 
     #[test]

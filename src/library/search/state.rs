@@ -91,14 +91,25 @@ pub(super) struct Plan {
     /// The climbs of the stage that do not depend on each other, until all have ended.
     pub(super) wave: Option<Wave>,
     pub(super) perturbing: Option<Perturbing>,
-    /// True if the starting trees led to trees that are little alike.
-    pub(super) starts_disagree: bool,
+    /// How much the trees are alike that the starting trees led to.
+    pub(super) agreement: Agreement,
     /// True when all further starting trees have been explored.
     pub(super) explored: bool,
     /// The values of the models' parameters with which the search began.
     pub(super) initial: Vec<ModelValues>,
     pub(super) meter: Meter,
     pub(super) history: SearchHistory,
+}
+
+/// How much trees are alike. Branches without length do not count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Agreement {
+    /// All are the same tree.
+    Full,
+    /// Some are alike, or there is only one.
+    Partial,
+    /// Any two differ in much.
+    Little,
 }
 
 /// The stages of a search, in this order. Their numbers are those of the starting trees.

@@ -344,6 +344,7 @@ mod tests {
             let mut search = search.with_companions(companions);
             for _ in 0..steps {
                 if search.is_done() {
+                    assert!(search.history().perturbations > 0);
                     drop(search);
                     return (evaluator.tree().clone(), evaluator.log_likelihood().unwrap());
                 }
