@@ -28,6 +28,7 @@ use mlsearch::parallel::{Pool, Rehearsal, available_cores};
 use mlsearch::parsimony::ParsimonyData;
 use mlsearch::partition::Partition;
 use mlsearch::rng::Purpose;
+use mlsearch::search::schedule::are_small;
 use mlsearch::search::{Search, SearchEffort, SearchOptions, parsimony_start};
 use mlsearch::tree::Tree;
 use partitions::{Shape, evaluator, simulate};
@@ -234,11 +235,12 @@ fn predict(
     partitions.iter_mut().for_each(|partition| partition.model = model.clone());
     let data = ParsimonyData::of_partitions(num_taxa, &partitions);
     let start = |index| parsimony_start(&data, 1, Purpose::ParsimonyTree, index);
-    let starts = effort.schedule().starts as u64;
+    let small = are_small(&partitions);
+    let starts = effort.schedule(small).starts as u64;
     let (tree, alternatives) = (start(0), (1..starts).map(start).collect());
     let (seed, unlinked) = (1, own_lengths);
     let options =
-        SearchOptions { effort, unlinked, alternatives, seed, ..SearchOptions::default() };
+        SearchOptions { effort, small, unlinked, alternatives, seed, ..SearchOptions::default() };
     let task = Task { partitions: &partitions, data, tree, options };
     let (one, bits) = task.measure(1);
     let genes = partitions.len();
