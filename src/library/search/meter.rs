@@ -27,6 +27,11 @@ impl Meter {
         self.present = share;
     }
 
+    /// A later phase with this share will not come.
+    pub(super) fn leave_out(&mut self, share: f64) {
+        self.total -= share;
+    }
+
     /// Progress of the search when this part (0 to 1) of the present phase is completed.
     pub(super) fn at(&self, part: f64) -> Advance {
         let whole = (self.over + self.present * part) / self.total;
@@ -69,6 +74,15 @@ mod tests {
             }
             assert!((last - 1.0).abs() < 1e-12);
         }
+    }
+
+    #[test]
+    fn what_is_left_out_is_not_waited_for() {
+        let mut meter = Meter::new(&Shares([10.0; 10]));
+        meter.begin(10.0);
+        meter.begin(10.0);
+        meter.leave_out(50.0);
+        assert_eq!(meter.at(0.5).whole, Some(0.3));
     }
 
     #[test]

@@ -74,6 +74,9 @@ impl Search<'_> {
             return SearchStage::Screen(next);
         }
         self.plan.agreement = agreement(&self.plan.history.reached);
+        if self.perturbations()[0] == 0 {
+            self.plan.meter.leave_out(self.share(SearchPhase::Perturb));
+        }
         self.take_best();
         SearchStage::Fast
     }
@@ -224,8 +227,7 @@ impl Search<'_> {
     /// Number of unsuccessful perturbations in succession that ends them, and the most in all: before further starting trees
     /// are explored, those of a search with less effort.
     fn perturbations(&self) -> [usize; 2] {
-        let is_first_part = self.explores() && !self.plan.explored;
-        let schedule = match is_first_part {
+        let schedule = match self.explores() && !self.plan.explored {
             true => SearchEffort::Normal.schedule(self.options.small),
             false => self.schedule,
         };
