@@ -235,12 +235,11 @@ fn predict(
     partitions.iter_mut().for_each(|partition| partition.model = model.clone());
     let data = ParsimonyData::of_partitions(num_taxa, &partitions);
     let start = |index| parsimony_start(&data, 1, Purpose::ParsimonyTree, index);
-    let small = are_small(&partitions);
-    let starts = effort.schedule(small).starts as u64;
+    let starts = effort.num_starts(are_small(&partitions));
     let (tree, alternatives) = (start(0), (1..starts).map(start).collect());
     let (seed, unlinked) = (1, own_lengths);
     let options =
-        SearchOptions { effort, small, unlinked, alternatives, seed, ..SearchOptions::default() };
+        SearchOptions { effort, unlinked, alternatives, seed, ..SearchOptions::default() };
     let task = Task { partitions: &partitions, data, tree, options };
     let (one, bits) = task.measure(1);
     let genes = partitions.len();

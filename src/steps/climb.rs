@@ -31,7 +31,6 @@ pub(crate) fn search_all(session: &mut Session, next: Next) -> Result<Vec<Outcom
     // search starts from each of them.
     let screened = session.setup.plan.search.trees == [TreeSource::Auto];
     let num_searches = if screened { 1 } else { starts.len() };
-    let small = session.setup.is_small();
     session.record.progress.stage_before("search", next);
     let setup = &session.setup;
     let searches = setup.jobs("search", num_searches);
@@ -55,7 +54,6 @@ pub(crate) fn search_all(session: &mut Session, next: Next) -> Result<Vec<Outcom
                 },
                 explores: screened && setup.plan.search.effort != SearchEffort::Fast,
                 effort: setup.plan.search.effort,
-                small,
                 contradicted,
                 seed: setup.plan.seed,
                 index: i as u64,

@@ -180,10 +180,7 @@ fn list_recipes(session: &mut Session) -> Vec<Recipe> {
                 // Three taxa have only one tree.
                 let starts = match session.setup.loaded.taxa.len() {
                     3 => 1,
-                    _ => {
-                        let small = session.setup.is_small();
-                        session.setup.plan.search.effort.schedule(small).starts as u64
-                    }
+                    _ => session.setup.plan.search.effort.num_starts(session.setup.is_small()),
                 };
                 recipes.extend((0..starts).map(Recipe::Parsimony));
             }

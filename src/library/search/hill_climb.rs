@@ -41,8 +41,6 @@ pub struct SearchOptions {
     pub begun: bool,
     /// Trade-off between computing time and thoroughness.
     pub effort: SearchEffort,
-    /// The data are [small](super::schedule::are_small): more perturbations follow.
-    pub small: bool,
     /// The data contradict the constraint strongly. The search then goes on to further starting trees, if it makes any
     /// (`explores`): its moves change one subtree at a time, and a tree that the data contradict has many optima of which
     /// none leads to the next.
@@ -69,7 +67,6 @@ impl Default for SearchOptions {
             explores: false,
             begun: false,
             effort: SearchEffort::Normal,
-            small: false,
             contradicted: false,
             seed: 0,
             index: 0,
@@ -81,7 +78,7 @@ impl Default for SearchOptions {
 
 impl SearchOptions {
     fn schedule(&self) -> Schedule {
-        let usual = self.effort.schedule(self.small);
+        let usual = self.effort.schedule();
         if self.explores_for_the_constraint() {
             usual.under_contradicted_constraint()
         } else {

@@ -19,8 +19,8 @@
 //! | [`ACCEPT_GAIN`] | 0.01 | the threshold of RAxML 8 for continuing a cycle; ties are never accepted |
 //! | [`SAME`] | 0.05 | on 354 taxa, 15 000 of 16 000 verified positions were ties across branches of length 0; of 16 alignments with 24 to 316 taxa, 6 have starts that tie, and take 0.60 to 0.89 of the time |
 //! | [`CHANGE_RADIUS`] | 4 | measured: later rounds take half the time, with the same likelihood |
-//! | [`SMALL_DATA`], [`STARTS_OF_SMALL_DATA`], [`SMALL_IN_VAIN`] | 800 000, 6, 8 | on 110 genes of at most 37 000 characters, 6 seeds: with 3 and 1, 1.7 times as many searches end more than 0.1 log units below full searches of IQ-TREE, in 0.85 of the time; nine starts add nothing. On 16 larger alignments on which searches disagree, six starts end 1 log unit lower in the mean, because two of them are more often alike |
-//! | [`Schedule::starts`] | 3 parsimony trees | measured: with the tree of balanced minimum evolution in place of one of them, searches end higher on 6 and lower on 9 of 37 alignments |
+//! | [`SearchEffort::num_starts`] | 3 parsimony trees | measured: with the tree of balanced minimum evolution in place of one of them, searches end higher on 6 and lower on 9 of 37 alignments |
+//! | the same, where the data are small ([`SMALL_DATA`]) | 6 | measured on 110 genes of at most 37 000 characters: with 3, 62 of 660 searches end more than 0.1 log units below full searches of IQ-TREE, with 6, 44; 9 add nothing on half of them. On 16 larger alignments on which searches disagree, 6 end 1 log unit lower in the mean |
 //! | [`SearchEffort::schedule`] | | measured: fast searches take about a third of the time and end up to 68 log units below the default |
 //! | [`FURTHER_START_SWEEPS`] | 1 | measured on 218 taxa: 4 sweeps, from lengths of parsimony, make a start take 1.14 times as long |
 //! | [`TAXA_PER_MOVE`], [`MOVE_RADIUS`] | 7, 4 | measured on 16 alignments on which searches disagree, 3 seeds: with half as many moves per perturbation, searches end 1.1 log units lower in the mean, with twice as many they take 1.1 times as long for the same; radius 10 takes 1.2 times as long for the same |
@@ -121,12 +121,8 @@ pub const RATCHET_RADIUS: usize = 6;
 pub const DISAGREEMENT: f64 = 0.2;
 /// Where starting trees disagree: number of unsuccessful perturbations in succession that ends the perturbations.
 pub const DISAGREED_IN_VAIN: usize = 2 * PERTURBATIONS_PER_WAVE;
-/// Data are small if their CLVs have at most so many entries (see [`are_small`]): a search takes less than a second or two.
+/// Data are small if their CLVs have at most so many entries (see [`are_small`]).
 pub const SMALL_DATA: usize = 800_000;
-/// Number of starting trees where the data are small.
-pub const STARTS_OF_SMALL_DATA: usize = 6;
-/// Where the data are small: number of unsuccessful perturbations in succession that ends the perturbations.
-pub const SMALL_IN_VAIN: usize = 2 * PERTURBATIONS_PER_WAVE;
 /// A wave of perturbations that gains less than this (log units) was in vain.
 pub const PERTURBATIONS_GAIN: f64 = 1.0;
 /// The last rounds end after one that gains less than this (log units).
@@ -147,8 +143,8 @@ pub const VERIFY_TOLERANCE: f64 = 1e-2;
 /// Newton tolerance (log units per branch) between rounds.
 pub const ROUND_TOLERANCE: f64 = 1e-3;
 
-/// True if a search can afford more starting trees and perturbations than usual: the entries of a CLV of each taxon (patterns, times
-/// states, times rates and classes of a mixture) are at most [`SMALL_DATA`] in all partitions together.
+/// True if a search can afford more starting trees than usual: the entries of a CLV of each taxon (patterns, times states, times rates and
+/// classes of a mixture) are at most [`SMALL_DATA`] in all partitions together.
 pub fn are_small(partitions: &[Partition]) -> bool {
     let entries = |partition: &Partition| {
         let (patterns, model) = (&partition.patterns, &partition.model);
@@ -173,8 +169,6 @@ pub enum SearchEffort {
 /// Numbers of starting trees and perturbations of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Schedule {
-    /// Number of parsimony starting trees of a run, unless the user gives starting trees.
-    pub starts: usize,
     /// After the first perturbations, further starting trees are searched from until this number of them in
     /// succession has added nothing.
     pub explored_in_vain: usize,
@@ -197,24 +191,29 @@ impl SearchEffort {
         }
     }
 
-    /// The schedule of a search with this effort, for data that are [small](are_small) or not.
-    pub fn schedule(self, small: bool) -> Schedule {
+    /// Number of parsimony starting trees of a run for data that are [small](are_small) or not, unless the user gives starting
+    /// trees.
+    pub fn num_starts(self, small: bool) -> u64 {
+        match (self, small) {
+            (SearchEffort::Fast, _) => 1,
+            (_, false) => 3,
+            (_, true) => 6,
+        }
+    }
+
+    /// The schedule of a search with this effort.
+    pub fn schedule(self) -> Schedule {
         let normal = Schedule {
-            starts: if small { STARTS_OF_SMALL_DATA } else { 3 },
             explored_in_vain: 0,
             explored: 0,
-            perturbed_in_vain: if small { SMALL_IN_VAIN } else { 1 },
+            perturbed_in_vain: 1,
             perturbed: 40,
             thorough: true,
         };
         match self {
-            SearchEffort::Fast => Schedule {
-                starts: 1,
-                perturbed_in_vain: 0,
-                perturbed: 0,
-                thorough: false,
-                ..normal
-            },
+            SearchEffort::Fast => {
+                Schedule { perturbed_in_vain: 0, perturbed: 0, thorough: false, ..normal }
+            }
             SearchEffort::Normal => normal,
             SearchEffort::Thorough => Schedule {
                 explored_in_vain: 5,

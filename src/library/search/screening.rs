@@ -228,11 +228,11 @@ impl Search<'_> {
     /// are explored, those of a search with less effort.
     fn perturbations(&self) -> [usize; 2] {
         let schedule = match self.explores() && !self.plan.explored {
-            true => SearchEffort::Normal.schedule(self.options.small),
+            true => SearchEffort::Normal.schedule(),
             false => self.schedule,
         };
         let in_vain = match self.plan.agreement {
-            // What all starting trees lead to is easy to find, but not where the data contradict the constraint.
+            // What all starting trees lead to is easy to find, but where the data contradict the constraint, perturbations often find more.
             Agreement::Full if !self.plan.explored && !self.options.contradicted => 0,
             Agreement::Full | Agreement::Partial => schedule.perturbed_in_vain,
             Agreement::Little => schedule.perturbed_in_vain.max(at::DISAGREED_IN_VAIN),
@@ -245,12 +245,13 @@ impl Search<'_> {
 fn agreement(reached: &[(f64, Tree)]) -> Agreement {
     let trees: Vec<&Tree> = reached.iter().map(|(_, tree)| tree).collect();
     let differences = branch_differences(&trees, NO_LENGTH);
+    if trees.len() > 1 && differences.most == 0 {
+        return Agreement::Full;
+    }
     let least = at::DISAGREEMENT * differences.branches as f64;
-    match differences.fewest {
-        _ if trees.len() < 2 => Agreement::Partial,
-        _ if differences.most == 0 => Agreement::Full,
-        fewest if fewest > 0 && fewest as f64 >= least => Agreement::Little,
-        _ => Agreement::Partial,
+    match differences.fewest > 0 && differences.fewest as f64 >= least {
+        true => Agreement::Little,
+        false => Agreement::Partial,
     }
 }
 
