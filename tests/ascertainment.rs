@@ -189,6 +189,33 @@ fn searches_and_replicates_write_the_same_bytes_on_every_machine() {
     }
 }
 
+/// What is simulated has variable sites only, and as many of each kind as the model expects.
+#[test]
+fn sites_that_are_simulated_are_variable() {
+    let scratch = Scratch::new();
+    scratch.write("t", "(a:0.2,b:0.2,c:0.2);");
+    scratch.write("q", "BIN+FU{0.3/0.7}+ASC, one = 1-20000\nJC+ASC_FELS{9}, other = 20001-20100\n");
+    scratch.succeed("simulate -t t -q q -n s");
+    // All sites would be refused.
+    scratch.succeed("evaluate -s s.mlsearch.phy -q s.mlsearch.part -t t --brlen unlinked -n e");
+    let tree = std::fs::read_to_string(scratch.path().join("e.mlsearch.bestTree")).unwrap();
+    let text = std::fs::read_to_string(scratch.path().join("s.mlsearch.phy")).unwrap();
+    let row = |name: &str| {
+        let mut lines = text.lines().map(str::split_whitespace);
+        let mut line = lines.find(|line| line.clone().next() == Some(name)).unwrap();
+        line.nth(1).unwrap().as_bytes()[..20_000].to_vec()
+    };
+    let [a, b, c] = ["a", "b", "c"].map(row);
+    // The three ways in which one of three is different have the same probability.
+    let alone = |one: &[u8], two: &[u8]| one.iter().zip(two).filter(|(x, y)| x == y).count();
+    for count in [alone(&a, &b), alone(&b, &c), alone(&a, &c)] {
+        assert!((count as f64 - 20_000.0 / 3.0).abs() < 300.0, "{count}; {tree}");
+    }
+    scratch.write("short", "(a:1e-9,b:1e-9,c:1e-9);");
+    let ran = scratch.run("simulate -t short -m JC+ASC --sites 10 -n none");
+    ran.assert_refused(&["hardly any site is variable on this tree: give longer branches"]);
+}
+
 #[test]
 fn data_with_invariable_sites_are_refused() {
     let scratch = data();

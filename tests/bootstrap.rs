@@ -165,6 +165,23 @@ fn weights_of_columns_are_columns_written_so_often() {
     );
     let sites = std::fs::read_to_string(scratch.path().join("e.mlsearch.siteLH")).unwrap();
     assert!(sites.starts_with("1 30\n"), "one value for every column of the file");
+    // What is written of columns has those that count, once each; the model has all, and is read as it was.
+    let all: Vec<usize> = (1..=30).filter(|column| column % 5 != 2).collect();
+    let read = |file: &str| std::fs::read_to_string(scratch.path().join(file)).unwrap();
+    let model = read("weighted.mlsearch.bestModel");
+    assert!(model.ends_with("all = 1-30\n"), "{model}");
+    let data = "-s a.phy -a w -q weighted.mlsearch.bestModel -t weighted.mlsearch.bestTree";
+    let fixed = "--opt-model off --opt-branches off";
+    scratch.succeed(&format!("evaluate {data} {fixed} --site-rates --ancestral -n again"));
+    let lnl = |name: &str| report(&scratch, name)["log_likelihood"].as_f64().unwrap();
+    let [a, b] = ["weighted", "again"].map(lnl);
+    assert!((a - b).abs() < 1e-6, "{a} {b}");
+    for (file, field, nodes) in [("siteRates", 1, 1), ("ancestralProbs", 2, 3)] {
+        let text = read(&format!("again.mlsearch.{file}"));
+        let column = |line: &str| line.split('\t').nth(field).unwrap().parse().unwrap();
+        let columns: Vec<usize> = text.lines().skip(1).map(column).collect();
+        assert_eq!(columns, all.repeat(nodes), "{file}");
+    }
     scratch.write("short", "1 1 -1\n");
     let ran = scratch.run("-s a.phy -a short -m JC -n z");
     ran.assert_refused(&[

@@ -196,6 +196,25 @@ fn the_best_tree_under_a_contradicted_constraint_is_found() {
     assert!(!ran.stderr.contains("warning"), "{}", ran.stderr);
 }
 
+/// Distances know nothing of a constraint: where their tree has its clades, it is taken, elsewhere it is refused.
+#[test]
+fn starting_trees_from_distances_satisfy_the_constraint_or_are_refused() {
+    let data = repository("datasets/primates.phy").display().to_string();
+    let scratch = Scratch::new();
+    scratch.write("bad", "((Tarsius_syrichta,Pan),(Gorilla,Lemur_catta),Homo_sapiens);");
+    for command in ["search --fast -t nj", "start -t bme", "sample -t upgma --ngen 1000"] {
+        let ran = scratch.run(&format!("{command} -s {data} -m GTR+G -g bad -n bad"));
+        ran.assert_refused(&[
+            "the tree violates the constraint of bad: no branch separates the following",
+            "Begin with --tree pars{N} or rand{N}",
+        ]);
+    }
+    let good = "((Macaca_fuscata,M_mulatta),Homo_sapiens,Lemur_catta);";
+    scratch.write("good", good);
+    scratch.succeed(&format!("search --fast -t nj -s {data} -m GTR+G -g good -n good"));
+    assert_satisfied(&scratch, &["good.mlsearch.bestTree", "good.mlsearch.startTree"], good);
+}
+
 #[test]
 fn constraints_that_cannot_be_used_are_refused() {
     let scratch = Scratch::new();

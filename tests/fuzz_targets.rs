@@ -214,7 +214,7 @@ pub fn weights(text: &[u8]) -> Verdict {
 pub fn site_frequencies(text: &[u8]) -> Verdict {
     let Ok(text) = std::str::from_utf8(text) else { return Ok(()) };
     let num_columns = text.lines().filter(|line| !line.trim().is_empty()).count();
-    let parse = |text: &str| parse_site_frequencies(text, "f", num_columns);
+    let parse = |text: &str| parse_site_frequencies(text, "f", &vec![true; num_columns]);
     let found = match read(text.len(), || parse(text))? {
         Ok(found) => found,
         Err(error) => return refused(&error),

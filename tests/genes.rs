@@ -159,6 +159,10 @@ fn broken_files_among_good_ones_are_listed_and_all_others_done() {
             scratch.run(&format!("genes -s genes -m GTR+G --fast -n x -T 2 --redo {options}"));
         if !options.is_empty() {
             assert_eq!(ran.code, 0, "a shard is complete: {}", ran.stderr);
+            for gene in ["b", "c", "g"] {
+                let said = format!("warning: gene '{gene}' could not be done");
+                assert!(ran.stderr.contains(&said), "{}", ran.stderr);
+            }
             continue;
         }
         assert_eq!(ran.code, 1, "{}", ran.stderr);

@@ -203,11 +203,75 @@ fn partitions_of_one_model_are_merged_and_others_not() {
     };
     assert_eq!(again["partition_merging"]["after"]["subsets"], 2);
     assert!((lnl(&first, "after") - lnl(&again, "before")).abs() < 0.5);
+    // Exchange rates that partitions share count once.
+    let linked = "select -s sim.mlsearch.phy -q q -m GTR+FE+G --link-exchange-rates --merge greedy";
+    scratch.succeed(&format!("{linked} --quiet -n linked"));
+    let merging = &report(&scratch, "linked")["partition_merging"];
+    let parameters = |when: &str| merging[when]["parameters"].as_u64().expect("a number");
+    // 25 lengths, five rates, and an alpha of each subset.
+    assert_eq!(parameters("before"), 25 + 5 + 5);
+    assert_eq!(parameters("after"), 25 + 5 + merging["after"]["subsets"].as_u64().unwrap());
     scratch.succeed(
         "search -s sim.mlsearch.phy -q r0t1.mlsearch.bestScheme --brlen scaled --fast -n found",
     );
     let models = &report(&scratch, "found")["partitions"];
     assert_eq!((&models[0]["name"], &models[1]["name"]), (&"a_c_e".into(), &"b_d".into()));
+}
+
+/// Exchange rates of partitions that share lengths have several optima; another one is 193 log units lower.
+#[test]
+fn a_scheme_has_the_likelihood_of_an_evaluation() {
+    let scratch = Scratch::new();
+    let [msa, parts] = ["datasets/hominoids.phy", "partitions/hominoids.part"]
+        .map(|file| repository(file).display().to_string());
+    let data = format!("-s {msa} -q {parts} -m GTR+G --quiet");
+    scratch.succeed(&format!("start {data} -n begin"));
+    let given = format!("{data} -t begin.mlsearch.startTree");
+    scratch.succeed(&format!("select {given} --brlen linked --merge greedy -n merged"));
+    scratch.succeed(&format!("evaluate {given} --brlen linked -n evaluated"));
+    let before = &report(&scratch, "merged")["partition_merging"]["before"]["log_likelihood"];
+    let evaluated = &report(&scratch, "evaluated")["log_likelihood"];
+    let [before, evaluated] = [before, evaluated].map(|lnl| lnl.as_f64().expect("a number"));
+    assert!((before - evaluated).abs() < 0.5, "{before} {evaluated}");
+}
+
+/// The order of the partition file (ND4, tRNA, ND5) is not that of the names.
+#[test]
+fn partitions_that_stay_as_they_are_have_their_own_likelihoods() {
+    let scratch = Scratch::new();
+    let [msa, parts] = ["datasets/primates.phy", "partitions/primates.part"]
+        .map(|file| repository(file).display().to_string());
+    let select = format!("select -s {msa} -q {parts} --merge greedy --auto-criterion aic");
+    scratch.succeed(&format!("{select} --brlen scaled --quiet -n x"));
+    let evaluate = format!("evaluate -s {msa} -q x.mlsearch.bestScheme --brlen scaled");
+    scratch.succeed(&format!("start -s {msa} -m JC --quiet -n x2"));
+    scratch.succeed(&format!("{evaluate} -t x2.mlsearch.startTree --quiet -n y"));
+    let subsets = &report(&scratch, "x")["partition_merging"]["subsets"];
+    let partitions = &report(&scratch, "y")["partitions"];
+    for (name, lnl) in [("subset", subsets), ("name", partitions)] {
+        let found: Vec<&str> =
+            lnl.as_array().unwrap().iter().map(|one| one[name].as_str().unwrap()).collect();
+        assert_eq!(found, ["ND4", "tRNA", "ND5"]);
+    }
+    for number in 0..3 {
+        let lnl = |list: &serde_json::Value| list[number]["log_likelihood"].as_f64().unwrap();
+        assert!((lnl(subsets) - lnl(partitions)).abs() < 20.0, "{subsets} {partitions}");
+    }
+}
+
+/// 32 gall wasps have a few very fast sites: from one start, +R5 ended below +R4.
+#[test]
+fn more_free_rates_are_not_less_likely() {
+    let scratch = Scratch::new();
+    let msa = repository("datasets/gallwasps.phy").display().to_string();
+    scratch.succeed(&format!("select -s {msa} --quiet -n x"));
+    let table = results(&scratch, "x")["criteria"].clone();
+    let lnl = |rates: &str| {
+        let line = table.lines().find(|line| line.contains(&format!("GTR+FC+{rates}\t")));
+        line.and_then(|line| line.split('\t').nth(2)?.parse::<f64>().ok())
+    };
+    let found = ["R2", "R3", "R4", "R5"].map(|rates| lnl(rates).expect(rates));
+    assert!(found.is_sorted(), "{found:?}");
 }
 
 #[test]

@@ -92,9 +92,14 @@ fn recoded_amino_acids_are_states_of_groups() {
         .succeed(&format!("{} -m MULTI6_GTR+G -n b", evaluate.replace("x.mlsearch.phy", "r.phy")));
     let [a, b] = ["a", "b"].map(|prefix| log_likelihood(&scratch, prefix));
     assert_eq!(a, b);
-    let other = scratch.run(&format!("{evaluate} -m LG+G --recode sr4 -n c"));
+    // A partition file may say that they are amino acids.
+    let columns = header.split_whitespace().nth(1).unwrap();
+    scratch.write("aa", &format!("AA, all = 1-{columns}\n"));
+    scratch.succeed(&format!("{evaluate} -q aa -m MULTI6_GTR+G --recode dayhoff6 -n c"));
+    assert_eq!(log_likelihood(&scratch, "c"), a);
+    let other = scratch.run(&format!("{evaluate} -m LG+G --recode sr4 -n c2"));
     other.assert_refused(&["--recode makes data of 4 states, but LG+G4m", "MULTI4_GTR+G"]);
-    let unknown = scratch.run(&format!("{evaluate} -m LG+G --recode dayhoff7 -n c"));
+    let unknown = scratch.run(&format!("{evaluate} -m LG+G --recode dayhoff7 -n c3"));
     unknown.assert_refused(&["'dayhoff7' is neither dayhoff6, sr4, sr6, kgb6 nor groups"]);
     // Of many genes, each.
     let search = "-m MULTI6_GTR+G --recode dayhoff6 --fast --quiet -T 1";

@@ -29,7 +29,7 @@ fn results_go_to_standard_output_and_the_rest_to_standard_error() {
     assert!(ran.stderr.contains("12 taxa, 898 sites"), "{}", ran.stderr);
     let log = std::fs::read_to_string(scratch.path().join("a.mlsearch.log")).expect("a log");
     for expected in
-        ["12 taxa", "fast SPR, starting tree 2, round 1", "replicate 4 of 4", "Final log"]
+        ["12 taxa", "fast SPR, starting tree 3, round 1", "replicate 4 of 4", "Final log"]
     {
         assert!(log.contains(expected), "'{expected}' is missing in {log}");
     }

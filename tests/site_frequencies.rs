@@ -93,6 +93,17 @@ fn a_search_under_frequencies_of_a_guide_tree_is_the_same_with_any_number_of_thr
     scratch
         .succeed(&format!("{} {again} -t a.mlsearch.bestTree -n e", file.replace("-m LG+G4", "")));
     assert!((log_likelihood(&scratch, "e") - lnl).abs() < 0.01);
+    // Columns without weight have no frequencies, and need none.
+    let rows = std::fs::read_to_string(scratch.path().join("x.mlsearch.phy")).unwrap();
+    let num_columns: usize = rows.split_whitespace().nth(1).unwrap().parse().unwrap();
+    scratch.write("w", &format!("0 {}", "2 ".repeat(num_columns - 1)));
+    scratch.succeed(&format!("{search} -a w -T 1 -n f"));
+    let file = file.replace("a.mlsearch", "f.mlsearch");
+    scratch.succeed(&format!("{file} -a w -t f.mlsearch.bestTree --quiet -T 1 -n g"));
+    let [f, g] = ["f", "g"].map(|prefix| log_likelihood(&scratch, prefix));
+    assert!((f - g).abs() < 0.01, "{f} {g}");
+    let ran = scratch.run(&format!("{file} -t f.mlsearch.bestTree --quiet -T 1 -n h"));
+    ran.assert_refused(&["columns that count have no line, the first of them is column 1"]);
 }
 
 #[test]

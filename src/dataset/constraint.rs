@@ -4,7 +4,7 @@ use super::remarks::{Remarks, list_names};
 use super::trees::{GivenTree, read_one_tree};
 use crate::error::{Fault, Faults, Place, Result, collect};
 use crate::taxa::Taxa;
-use crate::tree::Constraint;
+use crate::tree::{Constraint, Tree};
 use std::path::Path;
 
 /// Reads a constraint; `None` if it has faults, or constrains nothing.
@@ -46,14 +46,23 @@ pub(crate) fn check_trees<'a>(
     faults: &mut Faults,
 ) {
     for given in trees {
-        if let Some(clade) = constraint.violated(&given.tree) {
-            let names = list_names(clade.iter().map(|&taxon| taxa.name(taxon)));
-            let message = format!(
-                "the tree violates the constraint of {}: no branch separates the following from the other taxa of the \
-                 constraint: {names}",
-                path.display()
-            );
-            faults.push(Fault::new(Place::file(&given.source), message));
-        }
+        let violation = describe_violation(constraint, path, &given.tree, taxa);
+        faults.extend(violation.map(|message| Fault::new(Place::file(&given.source), message)));
     }
+}
+
+/// What is wrong with a tree that violates a constraint.
+pub(crate) fn describe_violation(
+    constraint: &Constraint,
+    path: &Path,
+    tree: &Tree,
+    taxa: &Taxa,
+) -> Option<String> {
+    let clade = constraint.violated(tree)?;
+    let names = list_names(clade.iter().map(|&taxon| taxa.name(taxon)));
+    Some(format!(
+        "the tree violates the constraint of {}: no branch separates the following from the other taxa of the constraint: \
+         {names}",
+        path.display()
+    ))
 }

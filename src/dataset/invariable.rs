@@ -17,9 +17,8 @@ pub(crate) fn check_all_variable(partition: &Partition, alignment: &str) -> Opti
     let invariable: Vec<bool> =
         (0..patterns.num_patterns()).map(|pattern| patterns.shared_states(pattern) != 0).collect();
     let columns: Vec<String> = partition
-        .columns_of_sites()
-        .zip(&patterns.site_to_pattern)
-        .filter(|&(_, &pattern)| invariable[pattern as usize])
+        .sites_and_patterns()
+        .filter(|&(_, pattern)| invariable[pattern])
         .map(|(columns, _)| (columns[0] + 1).to_string())
         .collect();
     if columns.is_empty() {
@@ -39,7 +38,7 @@ pub(crate) fn check_all_variable(partition: &Partition, alignment: &str) -> Opti
              invariable, because one state is possible in all taxa ({kind}{plural} {named}{more}): remove \
              these sites, or remove +ASC from the model",
             columns.len(),
-            patterns.num_sites,
+            partition.sites_and_patterns().count(),
         ),
     ))
 }

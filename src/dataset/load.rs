@@ -50,6 +50,8 @@ pub(crate) struct Loaded {
     pub partitions: Vec<Partition>,
     /// Numbers of the partitions in the order of the partition file, in which they are shown and written.
     pub file_order: Vec<usize>,
+    /// With weights of columns: per partition all its columns (counted from 0), also those that do not count.
+    weighted_columns: Option<Vec<Vec<u32>>>,
     /// Per partition whose model is to be selected, the models to compare; until then the model of the
     /// partition is the richest of these.
     pub candidates: Vec<Option<CandidateSet>>,
@@ -94,11 +96,18 @@ impl Loaded {
     pub(crate) fn give_site_frequencies(&mut self, of_patterns: &[Vec<Vec<f64>>]) {
         for (partition, of_patterns) in self.partitions.iter_mut().zip(of_patterns) {
             let mut of_columns = vec![Vec::new(); self.num_sites];
-            let sites = partition.columns_of_sites().zip(&partition.patterns.site_to_pattern);
-            for (columns, &pattern) in sites {
-                of_columns[columns[0] as usize] = rounded(&of_patterns[pattern as usize]);
+            for (columns, pattern) in partition.sites_and_patterns() {
+                of_columns[columns[0] as usize] = rounded(&of_patterns[pattern]);
             }
             give_frequencies(partition, &of_columns);
+        }
+    }
+
+    /// All columns of a partition (counted from 0), each once, as a partition file has them.
+    pub(crate) fn columns_of(&self, partition: usize) -> &[u32] {
+        match &self.weighted_columns {
+            Some(columns) => &columns[partition],
+            None => &self.partitions[partition].sites,
         }
     }
 
@@ -209,7 +218,7 @@ fn load_partitions(
         ));
     }
     let defs = defs(&mut faults)?;
-    let (mut partitions, mut brlen_scalers) = (Vec::new(), Vec::new());
+    let (mut partitions, mut columns, mut brlen_scalers) = (Vec::new(), Vec::new(), Vec::new());
     let mut candidates = Vec::new();
     let weights = match &plan.data.site_weights {
         Some(path) => collect(SiteWeights::read(path, alignment.num_sites()), &mut faults)?,
@@ -223,6 +232,7 @@ fn load_partitions(
     for def in defs {
         if let Some(built) = builder.build(def, &mut faults, &mut remarks) {
             partitions.push(built.partition);
+            columns.push(built.columns);
             brlen_scalers.push(built.brlen_scaler);
             candidates.push(built.candidates);
         }
@@ -305,6 +315,7 @@ fn load_partitions(
         row_order,
         partitions,
         file_order,
+        weighted_columns: weights.map(|_| in_order(columns, &by_name)),
         candidates: in_order(candidates, &by_name),
         brlen_scalers: in_order(brlen_scalers, &by_name),
         presence,
@@ -331,6 +342,8 @@ struct Builder<'a> {
 /// A partition with its data.
 struct Built {
     partition: Partition,
+    /// Its columns, also those that do not count.
+    columns: Vec<u32>,
     /// As given in its model.
     brlen_scaler: Option<f64>,
     /// Its model is still to be selected.
@@ -350,6 +363,10 @@ impl Builder<'_> {
         if choice.option_is_bad && (def.model.is_empty() || Model::is_type(&def.model)) {
             return None;
         }
+        // Recoded amino acids have the model of the command line.
+        let is_recoded = plan.data.recode.is_some() && Model::is_protein_type(&def.model);
+        let model = if is_recoded { String::new() } else { def.model };
+        let def = PartitionDef { model, ..def };
         let num_states = || Some(num_states_seen(alignment, &def));
         let auto = candidates_of(&def, choice, alignment, plan);
         let auto = auto.map_err(|fault| faults.push(fault)).ok()?;
@@ -379,9 +396,9 @@ impl Builder<'_> {
                 "'+BU{...}' scales branch lengths: add --brlen scaled, or remove it from the model",
             ));
         }
-        let def = match weights {
-            Some(weights) => weights.apply(def, model.data_type),
-            None => Ok(def),
+        let (columns, def) = match weights {
+            Some(weights) => (def.sites.clone(), weights.apply(def, model.data_type)),
+            None => (Vec::new(), Ok(def)),
         };
         let def = def.map_err(|fault| faults.push(fault)).ok()?;
         let patterns = build_patterns(alignment, &def, model.data_type);
@@ -394,7 +411,12 @@ impl Builder<'_> {
         let partition = Partition { name, model, patterns, sites };
         let path = plan.data.msa.as_deref().expect("the command line was checked");
         faults.extend(check_all_variable(&partition, &name_of(path)));
-        Some(Built { partition, brlen_scaler, candidates: auto.map(|(candidates, _)| candidates) })
+        Some(Built {
+            partition,
+            columns,
+            brlen_scaler,
+            candidates: auto.map(|(candidates, _)| candidates),
+        })
     }
 }
 

@@ -27,6 +27,7 @@ mod site_frequencies;
 mod site_weights;
 mod trees;
 
+pub(crate) use constraint::describe_violation;
 pub use distances::parse_distances;
 pub(crate) use distances::read_distances;
 pub(crate) use genes::{GeneSource, Genes, Opened};

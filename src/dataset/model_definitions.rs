@@ -158,10 +158,12 @@ impl Definitions {
             return Err(format!("'{}' is defined by itself", abridged(text)));
         }
         let (mut parts, mut own_freqs, mut length) = (Vec::new(), None, 0);
+        // The class that +F adds has no weight, so that all are estimated, as those of the profiles that are known by name.
+        let with_weights = !parts_of(text).iter().any(|part| part.trim().eq_ignore_ascii_case("F"));
         for part in parts_of(text) {
             let name = part.trim().to_ascii_uppercase();
             let expanded = if let Some(list) = inside_braces(part, "FMIX") {
-                self.mixture(list, depth)?
+                self.mixture(list, with_weights, depth)?
             } else if let Some(model) = self.models.get(&name) {
                 match model {
                     Defined::Model(model) => self.expand_to(model, depth - 1)?,
@@ -173,7 +175,7 @@ impl Definitions {
             } else {
                 match self.frequencies.get(&name) {
                     Some(Frequencies::One(freqs)) => format!("FU{freqs}"),
-                    Some(Frequencies::Mixture(list)) => self.mixture(list, depth)?,
+                    Some(Frequencies::Mixture(list)) => self.mixture(list, with_weights, depth)?,
                     None => part.to_string(),
                 }
             };
@@ -195,8 +197,13 @@ impl Definitions {
         Ok(text)
     }
 
-    /// `FMIX{...}{...}`, with the weights if there are any.
-    fn mixture(&self, list: &str, depth: usize) -> std::result::Result<String, String> {
+    /// `FMIX{...}{...}`, with the weights if there are any and they are wanted.
+    fn mixture(
+        &self,
+        list: &str,
+        with_weights: bool,
+        depth: usize,
+    ) -> std::result::Result<String, String> {
         let is_number = |item: &str| item.trim().parse::<f64>().is_ok();
         if list.split("}{").all(|freqs| freqs.split(['/', ',']).all(is_number)) {
             return Ok(format!("FMIX{{{list}}}"));
@@ -234,7 +241,10 @@ impl Definitions {
                 "FMIX{...} has weights for some profiles only: give all or none".to_string()
             );
         }
-        Ok(format!("{profiles}+WU{{{}}}", weights.join("/")))
+        Ok(match with_weights {
+            true => format!("{profiles}+WU{{{}}}", weights.join("/")),
+            false => profiles,
+        })
     }
 }
 
@@ -328,6 +338,7 @@ mod tests {
         for (text, classes, label) in [
             ("LG+Both+G4", 2, "WU{0.25/0.75}"),
             ("mine", 2, "WU{0.25/0.75}"),
+            ("LG+Both+F+G4", 3, "WO"),
             ("WAG+FMIX{even,UNEVEN}+R2", 2, "WO"),
             ("WAG+FMIX{even/uneven}+F", 3, "WO"),
             ("LG+uneven+G", 0, "FU{0.43/0.03"),

@@ -11,7 +11,7 @@ use crate::error::{Error, Fault, Faults, Place, abridged};
 use crate::likelihood::BrlenLinkage;
 use crate::model::{AutoData, AutoModel, Heterogeneity, Model, UserMatrix};
 use crate::numeric::GammaMode;
-use crate::partition::{Partition, PartitionDef, format_ranges};
+use crate::partition::{PartitionDef, format_ranges};
 use crate::plan::{DataOptions, Plan};
 
 /// Model of partitions that name none, in a run without `-m`.
@@ -301,17 +301,17 @@ fn split_scaler(text: &str) -> Result<(String, Option<f64>), String> {
     }
 }
 
-/// The best-model file: one line per partition with its model and scaler, itself a partition file.
+/// The best-model file: one line per partition with its name, columns, model and scaler, itself a partition file.
 pub(crate) fn write_models<'a>(
     plan: &Plan,
-    partitions: impl Iterator<Item = (&'a Partition, &'a Model, f64)>,
+    partitions: impl Iterator<Item = (&'a str, &'a [u32], &'a Model, f64)>,
 ) -> String {
     let scaled = plan.linkage() == BrlenLinkage::Scaled;
     let mut text = String::new();
-    for (partition, model, scaler) in partitions {
+    for (name, columns, model, scaler) in partitions {
         let scaler = if scaled { format!("+BU{{{scaler}}}") } else { String::new() };
-        let ranges = format_ranges(&partition.sites);
-        text.push_str(&format!("{model}{scaler}, {} = {ranges}\n", partition.name));
+        let ranges = format_ranges(columns);
+        text.push_str(&format!("{model}{scaler}, {name} = {ranges}\n"));
     }
     text
 }

@@ -29,22 +29,23 @@ fn normalised(mut freqs: Vec<f64>) -> Vec<f64> {
     freqs
 }
 
-/// Reads the frequencies of every column: lines with the number of the column and a frequency for each amino acid in the order A R N D C Q E
-/// G H I L K M F P S T W Y V, as IQ-TREE writes and reads them.
+/// Reads the frequencies of columns: lines with the number of the column and a frequency for each amino acid in the order A R N D C Q E
+/// G H I L K M F P S T W Y V, as IQ-TREE writes and reads them. `needed[column]` says which columns must have them; others may be without
+/// any, and have none then.
 ///
 /// # Errors
 /// [`Error::Input`] with every fault; [`Error::Io`].
-fn read_site_frequencies(path: &Path, num_columns: usize) -> Result<Vec<Vec<f64>>> {
+fn read_site_frequencies(path: &Path, needed: &[bool]) -> Result<Vec<Vec<f64>>> {
     let text = read_text(path, MAX_FILE, "a file of site frequencies")?;
-    parse_site_frequencies(&text, &path.display().to_string(), num_columns)
+    parse_site_frequencies(&text, &path.display().to_string(), needed)
 }
 
 /// The same for the text of a file; `file` is its name in faults.
 ///
 /// # Errors
 /// [`Error::Input`] with every fault.
-pub fn parse_site_frequencies(text: &str, file: &str, num_columns: usize) -> Result<Vec<Vec<f64>>> {
-    let mut faults = Faults::new();
+pub fn parse_site_frequencies(text: &str, file: &str, needed: &[bool]) -> Result<Vec<Vec<f64>>> {
+    let (mut faults, num_columns) = (Faults::new(), needed.len());
     // Of each column its frequencies, and the line that has them.
     let mut found: Vec<Option<(usize, Vec<f64>)>> = vec![None; num_columns];
     for (line, text) in text.lines().enumerate() {
@@ -65,14 +66,15 @@ pub fn parse_site_frequencies(text: &str, file: &str, num_columns: usize) -> Res
             Err(message) => faults.push(Fault::new(place, message)),
         }
     }
-    let missing = || (0..num_columns).filter(|&column| found[column].is_none());
+    let missing = || (0..num_columns).filter(|&column| needed[column] && found[column].is_none());
     if let Some(first) = missing().next().filter(|_| faults.is_empty()) {
         faults.push(Fault::new(
             Place::file(file),
             format!(
-                "{} of {num_columns} columns of the alignment have no line, the first of them is column {}: expected a line for \
-                 each column, with its number and the frequencies of {NUM_STATES} amino acids",
+                "{} of {} columns that count have no line, the first of them is column {}: expected a line for each of them, with its \
+                 number and the frequencies of {NUM_STATES} amino acids",
                 missing().count(),
+                needed.iter().filter(|&&is_needed| is_needed).count(),
                 first + 1
             ),
         ));
@@ -80,7 +82,7 @@ pub fn parse_site_frequencies(text: &str, file: &str, num_columns: usize) -> Res
     if !faults.is_empty() {
         return Err(Error::Input(faults));
     }
-    Ok(found.into_iter().flatten().map(|(_, freqs)| freqs).collect())
+    Ok(found.into_iter().map(|found| found.map_or_else(Vec::new, |(_, freqs)| freqs)).collect())
 }
 
 /// A column, counted from 0, and its frequencies.
@@ -184,7 +186,12 @@ pub(super) fn apply_file(
     num_columns: usize,
 ) -> Result<()> {
     if let SiteFrequencies::File(path) = &plan.data.site_frequencies {
-        let freqs = read_site_frequencies(path, num_columns)?;
+        let mut needed = vec![false; num_columns];
+        let with_data = partitions.iter().filter(|partition| partition.patterns.num_tips() > 0);
+        for (columns, _) in with_data.flat_map(Partition::sites_and_patterns) {
+            needed[columns[0] as usize] = true;
+        }
+        let freqs = read_site_frequencies(path, &needed)?;
         partitions.iter_mut().for_each(|partition| give_frequencies(partition, &freqs));
     }
     Ok(())
@@ -215,7 +222,7 @@ mod tests {
     }
 
     fn message(lines: &[String]) -> String {
-        parse_site_frequencies(&lines.join("\n"), "f", 3).unwrap_err().to_string()
+        parse_site_frequencies(&lines.join("\n"), "f", &[true; 3]).unwrap_err().to_string()
     }
 
     #[test]
@@ -224,11 +231,14 @@ mod tests {
             ["# site frequencies".into(), line("3", "0.05"), String::new(), line("1", "0.0502")]
                 .into_iter()
                 .chain([line("2", "0.0498")]);
-        let freqs = parse_site_frequencies(&text.collect::<Vec<_>>().join("\n"), "f", 3).unwrap();
+        let freqs =
+            parse_site_frequencies(&text.collect::<Vec<_>>().join("\n"), "f", &[true; 3]).unwrap();
         assert_eq!(freqs.len(), 3);
         assert!((freqs[0][19] - 0.0502 / 1.0002).abs() < 1e-15);
         assert!(freqs.iter().all(|freqs| (freqs.iter().sum::<f64>() - 1.0).abs() < 1e-14));
         assert_eq!(rounded(&freqs[2]), freqs[2]);
+        let only_first = parse_site_frequencies(&line("1", "0.05"), "f", &[true, false]).unwrap();
+        assert_eq!(only_first.iter().map(Vec::len).collect::<Vec<_>>(), [NUM_STATES, 0]);
     }
 
     #[test]
@@ -237,7 +247,7 @@ mod tests {
         for (lines, expected) in [
             (
                 vec![good("1"), good("2")],
-                "f: 1 of 3 columns of the alignment have no line, the first of them is column 3",
+                "f: 1 of 3 columns that count have no line, the first of them is column 3",
             ),
             (
                 vec![good("1"), good("4")],

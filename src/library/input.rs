@@ -8,6 +8,7 @@ use flate2::bufread::MultiGzDecoder;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, ErrorKind, Read};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// First bytes of every gzip file (RFC 1952).
 const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b];
@@ -18,6 +19,9 @@ const CHUNK: usize = 1 << 16;
 
 /// The name that stands for standard input on the command line.
 pub const STANDARD_INPUT: &str = "-";
+
+/// True when standard input was opened.
+static IS_TAKEN: AtomicBool = AtomicBool::new(false);
 
 /// The name of a file in faults.
 pub fn name_of(path: &Path) -> String {
@@ -38,10 +42,15 @@ impl Input<'static> {
     /// Opens a file; `-` is standard input.
     ///
     /// # Errors
-    /// [`Error::Io`] if it cannot be opened, and as [`Input::new`].
+    /// [`Error::Io`] if it cannot be opened, [`Error::Usage`] if it is standard input, which was read before; and as [`Input::new`].
     pub fn open(path: &Path) -> Result<Self> {
         let name = name_of(path);
         if path == Path::new(STANDARD_INPUT) {
+            if IS_TAKEN.swap(true, Ordering::Relaxed) {
+                let message =
+                    "standard input (-) can be read only once: name a file for the other input";
+                return Err(Error::Usage(message.into()));
+            }
             return Input::new(BufReader::with_capacity(CHUNK, io::stdin()), &name);
         }
         match File::open(path) {

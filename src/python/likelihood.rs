@@ -186,10 +186,9 @@ fn site_log_likelihoods(opened: &mut Opened) -> Result<Vec<f64>> {
     let mut values = vec![f64::NAN; opened.num_sites];
     for (number, partition) in opened.partitions.iter().enumerate() {
         let of_patterns = opened.evaluator.pattern_log_likelihoods(number)?;
-        let sites = partition.columns_of_sites().zip(&partition.patterns.site_to_pattern);
-        for (columns, &pattern) in sites {
+        for (columns, pattern) in partition.sites_and_patterns() {
             // The three columns of a codon are one site, whose value stands at the first of them.
-            if let Some(value) = of_patterns.get(pattern as usize) {
+            if let Some(value) = of_patterns.get(pattern) {
                 values[columns[0] as usize] = *value;
             }
         }

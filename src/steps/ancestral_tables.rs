@@ -84,10 +84,9 @@ impl ProbabilityTable {
             // Each pattern is written once for all its sites.
             let patterns = probabilities.chunks_exact(names.len());
             let texts: Vec<String> = patterns.map(|pattern| describe(pattern, names)).collect();
-            let sites = partition.columns_of_sites().zip(&partition.patterns.site_to_pattern);
-            for (columns, &pattern) in sites {
+            for (columns, pattern) in partition.sites_and_patterns() {
                 let (name, column) = (&partition.name, columns[0] + 1);
-                writeln!(self.part, "{node}\t{name}\t{column}\t{}", texts[pattern as usize])
+                writeln!(self.part, "{node}\t{name}\t{column}\t{}", texts[pattern])
                     .map_err(|source| self.part.failed(source))?;
             }
         }
@@ -172,9 +171,8 @@ fn write_states(
         for (partition, states) in partitions.iter().zip(states) {
             let Some(states) = states else { continue };
             let state_names = partition.patterns.data_type.state_names();
-            let sites = partition.columns_of_sites().zip(&partition.patterns.site_to_pattern);
-            for (columns, &pattern) in sites {
-                let characters = state_names[usize::from(states[pattern as usize])].bytes();
+            for (columns, pattern) in partition.sites_and_patterns() {
+                let characters = state_names[usize::from(states[pattern])].bytes();
                 for (&column, character) in columns.iter().zip(characters) {
                     sequence[column as usize] = character;
                 }

@@ -78,8 +78,8 @@ impl Outcome {
         let of_partition = |partition| evaluator.pattern_log_likelihoods(partition);
         let lnls: Vec<_> =
             (0..partitions.len()).map(of_partition).collect::<likelihood::Result<_>>()?;
-        let of_sites = site_log_likelihoods(&lnls, partitions, setup.loaded.num_sites);
-        let profile = profile_of(&of_sites);
+        let (of_sites, counted) = site_log_likelihoods(&lnls, partitions, setup.loaded.num_sites);
+        let profile = profile_of(&counted);
         if setup.plan.output.sitelh {
             site_lnls = Some(of_sites);
         }
@@ -156,24 +156,25 @@ fn check_finite(
 }
 
 /// Per site, in the order of the alignment's columns; a codon is at its first column. Columns in no partition
-/// have 0. `pattern_lnls[partition]` are the log-likelihoods of a partition's patterns, empty if it has no data: then
+/// have 0; the second list is without them. `pattern_lnls[partition]` are the log-likelihoods of a partition's patterns, empty if it has no data: then
 /// all its sites have likelihood 1.
 fn site_log_likelihoods(
     pattern_lnls: &[Vec<f64>],
     partitions: &[Partition],
     num_columns: usize,
-) -> Vec<f64> {
-    let mut sites = vec![Some(0.0); num_columns];
+) -> (Vec<f64>, Vec<f64>) {
+    let (mut sites, mut counts) = (vec![Some(0.0); num_columns], vec![false; num_columns]);
     for (partition, patterns) in partitions.iter().zip(pattern_lnls) {
-        for (columns, &pattern) in
-            partition.columns_of_sites().zip(&partition.patterns.site_to_pattern)
-        {
+        for (columns, pattern) in partition.sites_and_patterns() {
             columns.iter().for_each(|&column| sites[column as usize] = None);
-            let lnl = patterns.get(pattern as usize);
+            let lnl = patterns.get(pattern);
             sites[columns[0] as usize] = Some(lnl.copied().unwrap_or(0.0));
+            counts[columns[0] as usize] = true;
         }
     }
-    sites.into_iter().flatten().collect()
+    let counted = sites.iter().zip(counts).filter(|&(_, counts)| counts);
+    let counted = counted.filter_map(|(site, _)| *site).collect();
+    (sites.into_iter().flatten().collect(), counted)
 }
 
 /// Most values of a profile: every outcome is kept in the checkpoint with its own.
@@ -224,6 +225,8 @@ mod tests {
         assert_eq!(profile_of(&expected).0, 1);
         let (per_value, profile) = profile_of(&[-2.0; 1001]);
         assert_eq!((per_value, profile.len(), profile[333]), (3, 334, -2.0));
-        assert_eq!(site_log_likelihoods(&lnls, &partitions, 11), expected);
+        let (all, counted) = site_log_likelihoods(&lnls, &partitions, 11);
+        assert_eq!(all, expected);
+        assert_eq!(counted, expected[..6]);
     }
 }

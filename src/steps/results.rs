@@ -82,9 +82,10 @@ pub(crate) fn deliver(session: &mut Session, outcomes: &[Outcome]) -> Result<()>
         |texts: &[String]| -> String { texts.iter().map(|text| format!("{text}\n")).collect() };
     session.record.write(BEST_TREE, &format!("{best_newick}\n"))?;
     deliver_collapsed(session, &best.tree)?;
-    let Loaded { partitions, file_order, .. } = &session.setup.loaded;
-    let in_file = file_order.iter().map(|&partition| {
-        (&partitions[partition], &best.models[partition], best.scalers[partition])
+    let loaded = &session.setup.loaded;
+    let in_file = loaded.file_order.iter().map(|&number| {
+        let (name, columns) = (&loaded.partitions[number].name, loaded.columns_of(number));
+        (name.as_str(), columns, &best.models[number], best.scalers[number])
     });
     let models = write_models(session.setup.plan, in_file);
     session.record.write(BEST_MODEL, &models)?;

@@ -200,16 +200,13 @@ fn frequencies_of_sites(loaded: &Loaded) -> String {
     let mut lines: Vec<(u32, String)> = Vec::new();
     for partition in &loaded.partitions {
         let Some(freqs) = &partition.patterns.freqs else { continue };
-        let sites = partition.columns_of_sites().zip(&partition.patterns.site_to_pattern);
-        for (columns, &pattern) in sites {
-            let freqs = freqs.of(pattern as usize).iter();
+        for (columns, pattern) in partition.sites_and_patterns() {
+            let freqs = freqs.of(pattern).iter();
             let freqs: Vec<String> = freqs.map(|freq| format!("{freq:.DECIMALS$}")).collect();
             lines.push((columns[0] + 1, freqs.join(" ")));
         }
     }
     lines.sort_by_key(|line| line.0);
-    // With weights of columns, a site may be there several times.
-    lines.dedup_by_key(|line| line.0);
     lines.iter().map(|(column, freqs)| format!("{column} {freqs}\n")).collect()
 }
 

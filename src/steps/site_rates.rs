@@ -60,7 +60,7 @@ pub(crate) fn deliver_site_rates(session: &mut Session, outcomes: &[Outcome]) ->
     let resources = setup.resources.share_out(setup.plan, 1).resources;
     let mut evaluator = evaluator_of(setup, resources, best)?;
     let mut rates = String::from("Part\tSite\tRate\tCategory\n");
-    let mut along = vec![Some(0.0); setup.loaded.num_sites];
+    let mut along = vec![None; setup.loaded.num_sites];
     // By the column of the alignment.
     let mut profiles: Vec<(u32, String)> = Vec::new();
     for &index in &setup.loaded.file_order {
@@ -70,11 +70,8 @@ pub(crate) fn deliver_site_rates(session: &mut Session, outcomes: &[Outcome]) ->
         }
         let PatternRates { means, categories, profiles: of_patterns } =
             pattern_rates(&mut evaluator, index)?;
-        let sites = partition.columns_of_sites().zip(&partition.patterns.site_to_pattern);
-        for (columns, &pattern) in sites {
-            let (column, pattern) = (columns[0] + 1, pattern as usize);
-            let (rate, category) = (means[pattern], categories[pattern]);
-            columns.iter().for_each(|&column| along[column as usize] = None);
+        for (columns, pattern) in partition.sites_and_patterns() {
+            let (column, rate, category) = (columns[0] + 1, means[pattern], categories[pattern]);
             along[columns[0] as usize] = Some(rate);
             let _ = writeln!(rates, "{}\t{column}\t{rate:.6}\t{category}", partition.name);
             if let Some(profile) = of_patterns.as_ref().map(|profiles| &profiles[pattern]) {

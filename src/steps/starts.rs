@@ -1,16 +1,16 @@
 //! Starting trees: those of the user, parsimony trees, random trees, distance trees.
 
 use super::distance_trees::{check_usual_place, folder_of, starting_tree};
-use crate::dataset::GivenTree;
+use crate::dataset::{GivenTree, describe_violation};
 use crate::distance::DistanceTree;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::likelihood::BRLEN_BOUNDS;
 use crate::observer::{Event, Observer};
 use crate::output::OutputKind;
 use crate::parsimony::{parsimony_brlens, parsimony_score};
 use crate::plan::TreeSource;
 use crate::rng::{Purpose, stream};
-use crate::runtime::{Session, warn_of_each};
+use crate::runtime::{Session, Setup, warn_of_each};
 use crate::search::parsimony_start;
 use crate::tree::{DEFAULT_BRLEN, Tree, random_tree};
 use serde::{Deserialize, Serialize};
@@ -94,6 +94,7 @@ pub(crate) fn make_starts(
         of_distances.push(match recipe {
             Recipe::Distances(kind) => {
                 let (tree, tally) = starting_tree(*kind, setup, &partitions)?;
+                check_constraint(setup, *kind, &tree)?;
                 tallies.push((*kind, tally));
                 Some(tree)
             }
@@ -146,6 +147,20 @@ pub(crate) fn make_starts(
         session.record.progress.text(&format!("{count} {plural}, parsimony score {scores}"));
     }
     Ok(starts.into_iter().map(|start| start.0).collect())
+}
+
+/// Refuses a tree from distances that violates the constraint, of which distances know nothing.
+fn check_constraint(setup: &Setup, kind: DistanceTree, tree: &Tree) -> Result<()> {
+    let (constraint, path) = (&setup.loaded.constraint, &setup.plan.search.constraint);
+    let (Some(constraint), Some(path)) = (constraint, path) else { return Ok(()) };
+    let tree = setup.whole_tree(tree);
+    match describe_violation(constraint, path, &tree, &setup.loaded.taxa) {
+        Some(violation) => Err(Error::Usage(format!(
+            "--tree {}: {violation}. Begin with --tree pars{{N}} or rand{{N}}, whose trees satisfy it",
+            kind.name()
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// What to make, with the lengths of given trees within the bounds of optimised lengths: beyond them the

@@ -63,7 +63,7 @@ pub(crate) fn describe_support(Support { kind, values }: &Support, source: &str)
         SupportKind::SiteConcordance => "Site concordance factor",
     };
     if values.is_empty() {
-        return format!("{name} by {source}: the tree has no inner branches\n");
+        return format!("{name} by {source}: no inner branch has a value\n");
     }
     let mean = values.iter().sum::<f64>() / values.len() as f64;
     let is_percentage = kind.full() == 100.0;
@@ -244,6 +244,6 @@ mod tests {
             "  mean           0.600\n  at least 0.95  1\n  at least 0.7   2\n  at least 0.5   2\n"
         ));
         let none = describe_support(&of(SupportKind::Transfer, &[None]), "3 trees");
-        assert!(none.contains("no inner branches"));
+        assert!(none.contains("no inner branch has a value"));
     }
 }

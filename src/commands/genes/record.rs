@@ -106,6 +106,16 @@ impl GeneRecord {
         }
     }
 
+    /// What is said of the gene of this name if it could not be done.
+    pub(super) fn failure(&self, name: &str) -> Option<String> {
+        match &self.outcome {
+            GeneOutcome::Failed(reason) => {
+                Some(format!("gene '{name}' could not be done: {reason}"))
+            }
+            GeneOutcome::Tree(_) | GeneOutcome::Nothing(_) => None,
+        }
+    }
+
     /// Why it has no tree, and what the user should know.
     pub(super) fn all_remarks(&self) -> Vec<&str> {
         let reason = match &self.outcome {

@@ -17,6 +17,7 @@ use crate::parallel::used_memory;
 use crate::plan::{Facts, Plan};
 use crate::runtime::{
     Checkpoint, Dealt, Kind, RunRecord, Task, allowed_threads, deal, format_bytes, identify_many,
+    warn_of_each,
 };
 use crate::steps::concordance::CONCORDANCE;
 use crate::steps::replicates::BOOTSTRAPS;
@@ -88,11 +89,16 @@ impl Command for GeneTrees {
             Some(_) => {
                 let mut part = record.part(SHARD)?;
                 shard::begin(&mut part, &run).map_err(|source| part.failed(source))?;
+                let mut failures = Vec::new();
                 for number in mine {
                     let entry = (number as u32, record_of(record, number)?);
                     shard::append(&mut part, &entry).map_err(|source| part.failed(source))?;
+                    failures.extend(entry.1.failure(&run.genes[number].name));
                 }
-                record.complete(part)
+                record.complete(part)?;
+                let summary = format!("{} genes of this shard could not be done", failures.len());
+                warn_of_each(record, &summary, failures);
+                Ok(())
             }
         }
     }
@@ -162,7 +168,7 @@ impl GeneTrees {
         record.progress.text(&pairs("Genes", &rows));
         if let Some([k, n]) = self.shard {
             record.progress.event(&Event::Note(format!(
-                "shard {k} of {n}: every {n}th gene, beginning with number {k}; mlsearch genes --merge puts the \
+                "shard {k} of {n}: one of {n} genes, beginning with number {k}; mlsearch genes --merge puts the \
                  {n} shards together"
             )));
         }

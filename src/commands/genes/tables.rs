@@ -96,11 +96,9 @@ pub(super) fn deliver_genes(
                 report.without_tree += 1;
                 reasons.push(format!("gene '{}' has no tree: {reason}", gene.name));
             }
-            GeneOutcome::Failed(reason) => {
-                report.failed += 1;
-                failures.push(format!("gene '{}' could not be done: {reason}", gene.name));
-            }
+            GeneOutcome::Failed(_) => report.failed += 1,
         }
+        failures.extend(found.failure(&gene.name));
         report.each.push(report_of(gene, &found, line, difference));
     }
     let Tables { trees, table, models, replicates, .. } = tables;

@@ -87,10 +87,9 @@ fn resample(session: Session) -> Result<()> {
 fn columns(partition: &Partition, weights: &[u32]) -> Vec<u32> {
     let mut left = weights.to_vec();
     let mut columns = Vec::new();
-    let sites = partition.columns_of_sites().zip(&partition.patterns.site_to_pattern);
-    for (site, &pattern) in sites {
+    for (site, pattern) in partition.sites_and_patterns() {
         // All of them where the pattern is first seen.
-        let times = std::mem::take(&mut left[pattern as usize]);
+        let times = std::mem::take(&mut left[pattern]);
         (0..times).for_each(|_| columns.extend_from_slice(site));
     }
     columns

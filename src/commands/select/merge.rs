@@ -78,13 +78,14 @@ pub(super) fn merge_partitions(
     let Session { setup, record } = session;
     let setup: &Setup = setup;
     let num_taxa = setup.loaded.taxa.len();
-    let num_shared = match setup.linkage {
+    let num_lengths = match setup.linkage {
         BrlenLinkage::Linked => 2 * num_taxa - 3,
         // The scalers have a mean of 1.
         BrlenLinkage::Scaled => 2 * num_taxa - 4,
         BrlenLinkage::Unlinked => 0,
     };
     let criterion = setup.plan.data.auto_criterion.unwrap_or_default();
+    let num_shared = num_lengths + Model::num_linked_rates(&setup.models());
     let parts = SchemeParts { criterion, num_sites: sample_size(setup), num_shared };
     let (tree, which) = first_tree(setup.plan, &setup.loaded);
     record.progress.event(&Event::Note(format!(
@@ -421,7 +422,7 @@ impl Merger<'_> {
             count_freqs(&mut subset.model, &subset.patterns);
             subsets.push(subset);
         }
-        let mut lnls = before.lnls.clone();
+        let mut lnls: Vec<f64> = scheme.iter().map(|members| before.lnls[members[0]]).collect();
         let mut of_after = of_before;
         if !merges.is_empty() {
             record.progress.stage("fit of the scheme", None);

@@ -86,11 +86,11 @@ impl Command for Select {
         let sample_size = self.merge.map(|_| sample_size(&session.setup));
         let mut session = select_models_for(session, sample_size)?;
         let loaded = &session.setup.loaded;
-        let in_file = || loaded.file_order.iter().map(|&partition| &loaded.partitions[partition]);
-        session.record.report.model = in_file().map(|partition| partition.model.label()).collect();
-        let lines = in_file().map(|partition| {
-            let (model, name) = (partition.model.label(), &partition.name);
-            format!("{model}, {name} = {}\n", format_ranges(&partition.sites))
+        let model = |&number: &usize| loaded.partitions[number].model.label();
+        session.record.report.model = loaded.file_order.iter().map(model).collect();
+        let lines = loaded.file_order.iter().map(|number| {
+            let name = &loaded.partitions[*number].name;
+            format!("{}, {name} = {}\n", model(number), format_ranges(loaded.columns_of(*number)))
         });
         let partitions: String = lines.collect();
         session.record.write(SELECTED_MODELS, &partitions)?;
@@ -116,7 +116,7 @@ fn deliver_scheme(session: &mut Session, scheme: &Scheme) -> Result<()> {
         let loaded = &session.setup.loaded;
         let ranges: Vec<String> = in_file_order(&session.setup, members)
             .into_iter()
-            .map(|member| format_ranges(&loaded.partitions[member].sites))
+            .map(|member| format_ranges(loaded.columns_of(member)))
             .collect();
         format!("{}, {} = {}\n", subset.model.label(), subset.name, ranges.join(", "))
     });

@@ -43,7 +43,8 @@ impl SchemeFit {
         let mut found = jobs.run(checkpoint.as_ref(), progress, |job| {
             let tree = tree.clone();
             let linkage = setup.linkage;
-            let mut models = models.to_vec();
+            let initial = models;
+            let mut models = initial.to_vec();
             let mut evaluator = match starts {
                 None => setup.evaluator(job.resources, subsets, &models, tree, linkage)?,
                 Some(_) => job.resources.evaluator(subsets, &models, tree, linkage)?,
@@ -55,8 +56,8 @@ impl SchemeFit {
                 }
             }
             let options = OptimizeOptions::to(SCHEME_EPSILON);
-            let plan = OptimizePlan::new(Goal::NearbyAgain, &options);
-            optimize_in_steps(plan, &mut evaluator, &mut models, &[], &options, job)?;
+            let plan = OptimizePlan::new(Goal::Conclusion, &options);
+            optimize_in_steps(plan, &mut evaluator, &mut models, initial, &options, job)?;
             let lnls = evaluator.partition_log_likelihoods()?;
             let all = 0..subsets.len();
             let own_trees = match linkage.has_own_lengths() {

@@ -34,6 +34,9 @@ pub(crate) const TRUE_TREE: OutputKind =
 /// Most columns of a simulated alignment: a typing error must not exhaust the memory.
 const MAX_SITES: usize = 100_000_000;
 
+/// Sites under a model of variable ones are drawn so many times as often, at most, until enough of them are variable.
+const MOST_DRAWS: usize = 1000;
+
 /// A simulated data set.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Simulate {
@@ -88,7 +91,8 @@ fn simulate(plan: &Plan, simulate: &Simulate, record: &mut RunRecord) -> Result<
         }
         let mut rng = stream(plan.seed, Purpose::SimulatedSequences, i as u64);
         let num_sites = def.sites.len() / model.data_type.chars_per_site();
-        let states = simulate_partition(&scaled, model, num_sites, &mut rng);
+        let states = simulate_partition(&scaled, model, num_sites, &present, &mut rng)
+            .map_err(|message| Error::input(def.place.clone(), message))?;
         let scaler_text = if *scaler == 1.0 { String::new() } else { format!("+BU{{{scaler}}}") };
         partitions.push(SimPartition {
             name: def.name.clone(),
@@ -212,15 +216,45 @@ fn open_parameters(model: &Model) -> Vec<String> {
     free.chain(of_classes).chain(counted).collect()
 }
 
+/// The states of every taxon. Under a model of variable sites, those that are not variable among the `present` taxa are left out,
+/// and more are drawn.
+///
+/// # Errors
+/// The message if hardly any site is variable.
 fn simulate_partition(
     tree: &Tree,
     model: &Model,
     num_sites: usize,
+    present: &[bool],
     rng: &mut crate::rng::Rng,
-) -> Vec<Vec<u8>> {
+) -> std::result::Result<Vec<Vec<u8>>, String> {
     let (matrices, cats) = (model.eigen_models(), model.rate_cats());
     let sim_model = SimModel { matrices: &matrices, cats: &cats };
-    simulate_states(tree, &sim_model, num_sites, rng)
+    if model.ascertainment.is_none() {
+        return Ok(simulate_states(tree, &sim_model, num_sites, rng));
+    }
+    let mut kept: Vec<Vec<u8>> = vec![Vec::with_capacity(num_sites); tree.num_tips()];
+    for _ in 0..MOST_DRAWS {
+        let states = simulate_states(tree, &sim_model, num_sites, rng);
+        let is_variable = |&site: &usize| {
+            let here = states.iter().zip(present).filter(|&(_, &is_present)| is_present);
+            let mut here = here.map(|(states, _)| states[site]);
+            let first = here.next();
+            here.any(|state| Some(state) != first)
+        };
+        let left = num_sites - kept.first().map_or(num_sites, Vec::len);
+        for site in (0..num_sites).filter(is_variable).take(left) {
+            kept.iter_mut().zip(&states).for_each(|(kept, states)| kept.push(states[site]));
+        }
+        if kept.iter().all(|kept| kept.len() == num_sites) {
+            return Ok(kept);
+        }
+    }
+    Err(format!(
+        "model {}: +ASC leaves out invariable sites, and hardly any site is variable on this tree: give longer branches, or \
+         remove +ASC from the model",
+        model.label()
+    ))
 }
 
 /// Distinct columns of a partition.

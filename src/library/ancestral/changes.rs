@@ -51,10 +51,8 @@ pub fn changes_of_branches(
             if to.iter().all(Option::is_none) {
                 continue;
             }
-            let sites = partition.columns_of_sites().zip(&partition.patterns.site_to_pattern);
-            changes.extend(sites.filter_map(|(columns, &pattern)| {
-                let to = to[pattern as usize]?;
-                let from = above[pattern as usize];
+            changes.extend(partition.sites_and_patterns().filter_map(|(columns, pattern)| {
+                let (from, to) = (above[pattern], to[pattern]?);
                 Some(Change { column: columns[0] + 1, partition: index, from, to })
             }));
         }

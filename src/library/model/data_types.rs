@@ -47,6 +47,11 @@ impl Model {
         read_type(&plain(text)).is_some()
     }
 
+    /// True for a word that names proteins, without a model.
+    pub fn is_protein_type(text: &str) -> bool {
+        matches!(read_type(&plain(text)), Some((Type::Protein, _)))
+    }
+
     /// True for a type of multi-state data whose number of states must be counted.
     pub fn is_multistate_type(text: &str) -> bool {
         matches!(read_type(&plain(text)), Some((Type::Multistate, _)))

@@ -49,6 +49,13 @@ impl Model {
         groups.len()
     }
 
+    /// Number of the exchange rates that partitions with these models estimate together, each counted once.
+    pub fn num_linked_rates(models: &[Model]) -> usize {
+        let shared = |group: Vec<usize>| models[group[0]].linked_rates();
+        let groups = Model::groups_of_linked_rates(models).into_iter();
+        groups.filter_map(shared).map(|shared| shared.num_free_parameters()).sum()
+    }
+
     /// The partitions that have the same linked exchange rates, for each matrix.
     pub(crate) fn groups_of_linked_rates(models: &[Model]) -> Vec<Vec<usize>> {
         let mut groups: Vec<Vec<usize>> = Vec::new();
@@ -77,6 +84,7 @@ mod tests {
         assert_eq!(Model::link_exchange_rates(&mut models.each_mut()), 2);
         assert_eq!(Model::groups_of_linked_rates(&models), [vec![0, 1], vec![3, 5]]);
         assert_eq!(models[0].free_parameters().len(), num_before - 5);
+        assert_eq!(Model::num_linked_rates(&models), 5 + 189);
         let mut shared = models[3].linked_rates().unwrap();
         assert_eq!(shared.free_parameters().len(), 189);
         let values: Vec<f64> = (0..189).map(|rate| 0.1 + f64::from(rate)).collect();

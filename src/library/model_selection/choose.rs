@@ -126,7 +126,7 @@ impl Choosing {
                     self.refining_tasks(NOT_FAR + NOT_FAR_PER_LENGTH * self.num_lengths as f64)
                 }
                 SelectionStage::Crossed => self.crossing_tasks(patterns),
-                SelectionStage::Free(i) => self.free_rates_task(i, patterns).into_iter().collect(),
+                SelectionStage::Free(i) => self.free_rates_tasks(i, patterns),
                 SelectionStage::FreeRefined => {
                     let mut tasks = self.refining_tasks(CLOSE);
                     tasks.retain(|task| self.is_free(&task.candidate));
@@ -292,19 +292,19 @@ impl Choosing {
         self.within(0.0, is_wanted).first().expect("matrices were fitted")
     }
 
-    /// A task for the best matrix with free rates number `number`, if its best rates include +G. The start values
-    /// are the rates with one category fewer, with one of them split in two.
-    fn free_rates_task(&self, number: usize, patterns: &Patterns) -> Option<Task> {
+    /// Tasks for the best matrix with free rates number `number`, if its best rates include +G. The start values
+    /// are the rates with one category fewer, with one of them split in two, or with one of a few very fast sites.
+    fn free_rates_tasks(&self, number: usize, patterns: &Patterns) -> Vec<Task> {
         let best = self.best_without_free_rates();
-        let rates = self.candidates.free_rates().get(number)?;
-        if best.model.heterogeneity == Heterogeneity::Uniform {
-            return None;
-        }
-        let matrix = best.candidate.matrix.clone();
+        let (matrix, all) = (best.candidate.matrix.clone(), self.candidates.free_rates());
         let fewer = match number {
-            0 => best,
-            _ => self.find(&matrix, self.candidates.free_rates()[number - 1])?,
+            0 => Some(best),
+            _ => self.find(&matrix, all[number - 1]),
         };
+        let (Some(&rates), Some(fewer)) = (all.get(number), fewer) else { return Vec::new() };
+        if best.model.heterogeneity == Heterogeneity::Uniform {
+            return Vec::new();
+        }
         let candidate = Candidate { matrix, rates };
         let mut start = self.model(&candidate, patterns);
         start_from(&mut start, &fewer.model);
@@ -316,13 +316,17 @@ impl Choosing {
         let slow = SLOW_SHARES.iter().map(|&share| cats.with_hardly_varying(share));
         let with = |cats| Model { heterogeneity: Heterogeneity::Free(cats), ..start.clone() };
         let mut starts: Vec<Model> = split.chain(slow).map(with).collect();
-        Some(Task {
+        let task = Task {
             candidate,
             start: starts.swap_remove(0),
             other_starts: starts,
             lengths: Some(fewer.tree.clone()),
             effort: Effort::Rough,
-        })
+        };
+        // Where some sites are very fast, another optimum is not the likeliest start (32 gall wasps: +R5 ended below +R4).
+        let few_fast =
+            Task { start: with(cats.with_few_fast()), other_starts: Vec::new(), ..task.clone() };
+        vec![task, few_fast]
     }
 
     /// True if free rates with a further category are to be tried after those with this number.

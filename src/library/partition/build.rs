@@ -294,6 +294,22 @@ mod tests {
     }
 
     #[test]
+    fn sites_that_count_several_times_are_listed_once() {
+        let alignment = read_alignment_from(&b"2 4\nx ACGT\ny CCAT\n"[..], "f").unwrap();
+        let mut def = whole_alignment(4, "").swap_remove(0);
+        def.sites = vec![0, 0, 1, 3, 3, 3];
+        let partition = crate::partition::Partition {
+            name: "g".into(),
+            model: crate::model::Model::parse("JC").unwrap(),
+            patterns: build_patterns(&alignment, &def, DataType::Dna).unwrap(),
+            sites: def.sites,
+        };
+        let weights = &partition.patterns.weights;
+        let counted = partition.sites_and_patterns().map(|(site, at)| (site[0], weights[at]));
+        assert_eq!(counted.collect::<Vec<_>>(), [(0, 2), (1, 1), (3, 3)]);
+    }
+
+    #[test]
     fn gaps_weigh_by_columns() {
         let alignment = read_alignment_from(&b"2 5\nx AAAAA\ny A----\n"[..], "f").unwrap();
         let defs = parse_partitions("D, a = 1-2\nC, b = 3-5", "q", 5, false).unwrap();

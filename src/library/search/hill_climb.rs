@@ -8,6 +8,7 @@ use super::meter::{Meter, part_of_rounds};
 use super::resolution::{resolve, settle};
 use super::rounds::{Ended, Rounds};
 use super::schedule::{self as at, RoundOptions, Schedule, SearchEffort, SearchPhase, Shares};
+use super::start::same_starts;
 use super::state::{Agreement, Plan, SearchStage, SearchState};
 use crate::likelihood::{Evaluator, Result};
 use crate::model::Model;
@@ -205,6 +206,7 @@ impl<'a> Search<'a> {
             rounds: None,
             optimising: None,
             best: None,
+            starts: same_starts(evaluator.tree(), &options.alternatives),
             in_vain: 0,
             changed: Changed::all(evaluator.tree()),
             wave: None,
@@ -353,9 +355,9 @@ impl<'a> Search<'a> {
             {
                 self.go_on_with_wave(observer)?
             }
-            SearchStage::Screen(first) => {
-                self.begin_screening(first, observer);
-                SearchStage::Screen(first)
+            SearchStage::Screen(done) => {
+                self.begin_screening(done, observer);
+                SearchStage::Screen(done)
             }
             SearchStage::Fast => {
                 self.begin_rounds("more fast SPR", Some(SearchPhase::Fast), &at::FAST, observer);

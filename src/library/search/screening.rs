@@ -15,17 +15,20 @@ use crate::tree::{DEFAULT_BRLEN, Tree};
 use crate::tree_distance::branch_differences;
 
 impl Search<'_> {
-    /// Begins the wave of one fast round from each starting tree from this number on; the evaluator already has the first one.
-    pub(super) fn begin_screening(&mut self, first: usize, observer: &mut dyn Observer) {
-        let share = self.share(SearchPhase::Screen) / self.num_starts() as f64;
-        if first == 0 {
+    /// Begins the wave of one fast round from each of the next starting trees that differ, of which so many are done; the
+    /// evaluator already has the first one.
+    pub(super) fn begin_screening(&mut self, done: usize, observer: &mut dyn Observer) {
+        let different = self.different_starts();
+        let share = self.share(SearchPhase::Screen) / different.len() as f64;
+        if done == 0 {
             self.phase("fast SPR", share, observer);
             self.plan.wave = Some(Wave::new(vec![Climb::First]));
             return;
         }
-        let starts = self.options.alternatives.iter().skip(first - 1).take(at::STARTS_PER_WAVE);
-        let starts: Vec<Tree> = starts.cloned().collect();
-        self.begin_starts(first, share * starts.len() as f64, starts, Climb::Screen, observer);
+        let next = different[done..].iter().take(at::STARTS_PER_WAVE);
+        let start = |&number: &usize| (number, self.options.alternatives[number - 1].clone());
+        let starts: Vec<(usize, Tree)> = next.map(start).collect();
+        self.begin_starts(share * starts.len() as f64, starts, Climb::Screen, observer);
     }
 
     /// Begins the wave of fast rounds from further starting trees from this number on.
@@ -42,37 +45,47 @@ impl Search<'_> {
         let starts = side_by_side(&mut workers, count, make, |_| false);
         let starts: Vec<Tree> = starts.into_iter().flatten().collect();
         self.plan.history.more_starts.extend(starts.iter().cloned());
-        self.begin_starts(first, share, starts, Climb::Explore, observer);
+        let starts = (first..).zip(starts).collect();
+        self.begin_starts(share, starts, Climb::Explore, observer);
     }
 
-    /// Begins the wave of these starting trees, of which the first has this number.
+    /// Begins the wave of these starting trees, which have these numbers.
     fn begin_starts(
         &mut self,
-        first: usize,
         share: f64,
-        starts: Vec<Tree>,
+        starts: Vec<(usize, Tree)>,
         climb: fn(usize, Tree) -> Climb,
         observer: &mut dyn Observer,
     ) {
-        let trees = match starts.len() {
-            1 => format!("tree {}", first + 1),
-            count => format!("trees {} to {}", first + 1, first + count),
+        let numbers = || starts.iter().map(|(number, _)| number + 1);
+        let trees = match (numbers().next(), numbers().next_back()) {
+            (Some(first), Some(last)) if first < last => format!("trees {first} to {last}"),
+            (first, _) => format!("tree {}", first.unwrap_or_default()),
         };
         self.phase(&format!("fast SPR, starting {trees}"), share, observer);
-        let climbs = (first..).zip(starts).map(|(number, tree)| climb(number, tree)).collect();
+        let climbs = starts.into_iter().map(|(number, tree)| climb(number, tree)).collect();
         self.plan.wave = Some(Wave::new(climbs));
     }
 
-    /// Number of starting trees before the first perturbations.
-    fn num_starts(&self) -> usize {
-        1 + self.options.alternatives.len()
+    /// Numbers of the starting trees before the first perturbations, without those that are the same as one before.
+    fn different_starts(&self) -> Vec<usize> {
+        let starts = self.plan.starts.iter().enumerate();
+        starts.filter(|&(number, &first)| number == first).map(|(number, _)| number).collect()
     }
 
-    /// The stage after a wave of starting trees; the next one has this number.
-    pub(super) fn after_screening(&mut self, next: usize) -> SearchStage {
-        if next < self.num_starts() {
-            return SearchStage::Screen(next);
+    /// The stage after a wave of starting trees, when so many that differ are done.
+    pub(super) fn after_screening(&mut self, done: usize) -> SearchStage {
+        let different = self.different_starts();
+        if done < different.len() {
+            return SearchStage::Screen(done);
         }
+        // Each leads to where the same tree has led.
+        let reached = std::mem::take(&mut self.plan.history.reached);
+        let of_start = |first: &usize| {
+            let place = different.iter().position(|number| number == first);
+            place.map(|place| reached[place].clone())
+        };
+        self.plan.history.reached = self.plan.starts.iter().filter_map(of_start).collect();
         self.plan.agreement = agreement(&self.plan.history.reached);
         if self.perturbations()[0] == 0 {
             self.plan.meter.leave_out(self.share(SearchPhase::Perturb));
@@ -116,7 +129,7 @@ impl Search<'_> {
         self.plan.in_vain = 0;
         let changed = self.plan.changed.clone();
         self.plan.best = Some(End::of(self.evaluator, changed)?);
-        Ok(SearchStage::Explore(self.num_starts()))
+        Ok(SearchStage::Explore(self.plan.starts.len()))
     }
 
     /// True if the search goes on to further starting trees after the first perturbations. A search from a given

@@ -84,6 +84,9 @@ pub(super) struct Plan {
     pub(super) optimising: Option<OptimizePlan>,
     /// The best tree so far, between stages that begin with it.
     pub(super) best: Option<End>,
+    /// For each starting tree, the number of the first one that is the same: rounds from a tree that was there before are
+    /// left out.
+    pub(super) starts: Vec<usize>,
     /// Number of starting trees in succession that added nothing to the best tree.
     pub(super) in_vain: usize,
     /// The subtrees that the next rounds have to scan: those that have changed since they were last scanned.
@@ -112,12 +115,12 @@ pub(super) enum Agreement {
     Little,
 }
 
-/// The stages of a search, in this order. Their numbers are those of the starting trees.
+/// The stages of a search, in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum SearchStage {
     /// Initial optimisation of branch lengths and model.
     Start,
-    /// One fast round from a starting tree, and recombination with the best one so far.
+    /// One fast round from starting trees, and recombination with the best one so far; so many that differ are done.
     Screen(usize),
     /// Further fast rounds from the best tree.
     Fast,
@@ -129,9 +132,9 @@ pub(super) enum SearchStage {
     Perturb,
     /// Wide rounds where a perturbation has changed the best tree.
     Improve,
-    /// Fast rounds from a further starting tree, and recombination with the best tree.
+    /// Fast rounds from a further starting tree of this number, and recombination with the best tree.
     Explore(usize),
-    /// Wide rounds where the recombination has changed the best tree, before the next further starting tree.
+    /// Wide rounds where the recombination has changed the best tree, before the further starting tree of this number.
     Renew(usize),
     /// Change to unlinked branch lengths, if requested.
     Unlink,

@@ -261,8 +261,9 @@ mod tests {
     use crate::observer::Silent;
     use crate::parsimony::ParsimonyData;
     use crate::partition::Partition;
+    use crate::rng::stream;
     use crate::search::{SearchEffort, SearchState, parsimony_start};
-    use crate::tree::{Tree, same_topology};
+    use crate::tree::{Tree, random_tree, same_topology};
     use std::path::Path;
 
     /// Unites the pair A, B, and then C, D and E in a polytomy.
@@ -324,7 +325,8 @@ mod tests {
         let alignment = read_alignment(Path::new("../../datasets/anolis.phy")).unwrap();
         let partitions = [Partition::whole(&alignment, "HKY+F+G4").unwrap()];
         let data = ParsimonyData::of_partitions(alignment.num_taxa(), &partitions);
-        let starts = [0, 1, 2].map(|i| parsimony_start(&data, 1, Purpose::ParsimonyTree, i));
+        let random = |i| random_tree(data.num_taxa(), 0.1, &mut stream(1, Purpose::Test, i));
+        let starts = [0, 1, 2].map(random);
         let make = |models: &[_]| {
             let (linked, engine) = (BrlenLinkage::Linked, EngineOptions::default());
             make_evaluator(&partitions, models, starts[0].clone(), linked, &engine).unwrap()
