@@ -34,8 +34,10 @@ pub(crate) const TRUE_TREE: OutputKind =
 /// Most columns of a simulated alignment: a typing error must not exhaust the memory.
 const MAX_SITES: usize = 100_000_000;
 
-/// Sites under a model of variable ones are drawn so many times as often, at most, until enough of them are variable.
+/// Under a model of variable sites, so many times as many sites are drawn, at most, until enough of them are variable.
 const MOST_DRAWS: usize = 1000;
+/// When so many sites are drawn, it is known whether enough will be variable.
+const TELLING: usize = 100_000;
 
 /// A simulated data set.
 #[derive(Debug, Clone, PartialEq)]
@@ -234,7 +236,7 @@ fn simulate_partition(
         return Ok(simulate_states(tree, &sim_model, num_sites, rng));
     }
     let mut kept: Vec<Vec<u8>> = vec![Vec::with_capacity(num_sites); tree.num_tips()];
-    for _ in 0..MOST_DRAWS {
+    for draws in 1..=MOST_DRAWS {
         let states = simulate_states(tree, &sim_model, num_sites, rng);
         let is_variable = |&site: &usize| {
             let here = states.iter().zip(present).filter(|&(_, &is_present)| is_present);
@@ -242,12 +244,17 @@ fn simulate_partition(
             let first = here.next();
             here.any(|state| Some(state) != first)
         };
-        let left = num_sites - kept.first().map_or(num_sites, Vec::len);
+        let num_kept = |kept: &[Vec<u8>]| kept.first().map_or(num_sites, Vec::len);
+        let left = num_sites - num_kept(&kept);
         for site in (0..num_sites).filter(is_variable).take(left) {
             kept.iter_mut().zip(&states).for_each(|(kept, states)| kept.push(states[site]));
         }
-        if kept.iter().all(|kept| kept.len() == num_sites) {
+        let (found, drawn) = (num_kept(&kept), draws * num_sites);
+        if found == num_sites {
             return Ok(kept);
+        }
+        if drawn >= TELLING && found * MOST_DRAWS < drawn {
+            break;
         }
     }
     Err(format!(
