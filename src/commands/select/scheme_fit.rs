@@ -56,7 +56,7 @@ impl SchemeFit {
                 }
             }
             let options = OptimizeOptions::to(SCHEME_EPSILON);
-            let plan = OptimizePlan::new(Goal::Conclusion, &options);
+            let plan = OptimizePlan::new(Goal::Scheme, &options);
             optimize_in_steps(plan, &mut evaluator, &mut models, initial, &options, job)?;
             let lnls = evaluator.partition_log_likelihoods()?;
             let all = 0..subsets.len();

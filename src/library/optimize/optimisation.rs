@@ -36,6 +36,8 @@ pub enum Goal {
     /// The best of several optima at the end of a search, whose lengths and parameters are already close to an optimum. Other lengths are
     /// left to [`Goal::Settled`].
     Conclusion,
+    /// The same where they are not yet close to one: of a partition scheme.
+    Scheme,
     /// Other lengths after that, when polytomies have their resolution; the optimum near them if they are better.
     Settled,
 }
@@ -182,7 +184,7 @@ impl OptimizePlan {
     /// Of an optimisation before its first step.
     pub fn new(goal: Goal, options: &OptimizeOptions) -> Self {
         let stage = match goal {
-            Goal::Nearby | Goal::NearbyAgain => OptimisationStage::Converge,
+            Goal::Nearby | Goal::NearbyAgain | Goal::Scheme => OptimisationStage::Converge,
             Goal::Best if options.branches => OptimisationStage::Scale,
             Goal::AfterGuide => OptimisationStage::Known,
             Goal::Settled => OptimisationStage::OtherLengths,
@@ -454,7 +456,8 @@ impl<'a> Optimisation<'a> {
 
     /// At the end of a search, parameters begin anew only where other exchange rates were not tried.
     fn max_restarts(&self) -> usize {
-        let is_enough = self.plan.goal == Goal::Conclusion && self.shares_lengths();
+        let concludes = matches!(self.plan.goal, Goal::Conclusion | Goal::Scheme);
+        let is_enough = concludes && self.shares_lengths();
         if is_enough || self.is_easy() { 0 } else { MAX_RESTARTS }
     }
 
@@ -465,7 +468,7 @@ impl<'a> Optimisation<'a> {
             && !self.models.iter().any(Model::estimates_free_rates);
         match self.plan.goal {
             Goal::Settled | Goal::AfterGuide => true,
-            Goal::Conclusion => has_one,
+            Goal::Conclusion | Goal::Scheme => has_one,
             Goal::Nearby | Goal::NearbyAgain | Goal::Best => false,
         }
     }
@@ -547,6 +550,7 @@ mod tests {
                 goes_on_from_any_state(goal, linkage, ["HKY+FE+G4", "K80+FE+I+G4"]);
             }
             goes_on_from_any_state(Goal::Conclusion, linkage, ["JC+R4", "HKY+FE+I+G4"]);
+            goes_on_from_any_state(Goal::Scheme, linkage, ["GTR+FE+G4", "HKY+FE+I+G4"]);
         }
     }
 
@@ -564,11 +568,7 @@ mod tests {
         evaluate_anew(&mut evaluator, &mut models, &initial, &options, &mut Silent).unwrap();
         let end = evaluator.partition_log_likelihoods().unwrap();
         (0..2).for_each(|partition| evaluator.set_model(partition, &models[partition]));
-        assert_eq!(
-            evaluator.partition_log_likelihoods().unwrap(),
-            end,
-            "the models are those of the end"
-        );
+        assert!(evaluator.partition_log_likelihoods().unwrap() == end, "these are its models");
         [good, spoilt, end]
     }
 
