@@ -212,8 +212,22 @@ fn sites_that_are_simulated_are_variable() {
         assert!((count as f64 - 20_000.0 / 3.0).abs() < 300.0, "{count}; {tree}");
     }
     scratch.write("short", "(a:1e-9,b:1e-9,c:1e-9);");
-    let ran = scratch.run("simulate -t short -m JC+ASC --sites 10 -n none");
-    ran.assert_refused(&["hardly any site is variable on this tree: give longer branches"]);
+    for number in [10, 200_000] {
+        let ran = scratch.run(&format!("simulate -t short -m JC+ASC --sites {number} -n none"));
+        ran.assert_refused(&["hardly any site is variable on this tree: give longer branches"]);
+    }
+}
+
+/// IQ-TREE 2.0.7 (`iqtree2 -te tree -m GTR+FO+G4+ASC`) ends at -1735.4538; from one shape, evaluations stopped at -1742.76.
+#[test]
+fn short_branches_with_strong_variation_of_rates_are_found() {
+    let scratch = data();
+    let text = std::fs::read_to_string(scratch.path().join("dna")).unwrap();
+    let rows = text.lines().skip(1).filter_map(|line| line.split_once("  "));
+    let rows: String = rows.map(|(name, row)| format!("{name}  {}\n", &row[..200])).collect();
+    scratch.write("few", &format!("12 200\n{rows}"));
+    let lnl = evaluate(&scratch, "few", "tree", "GTR+FO+G4+ASC", "");
+    assert!(lnl > -1735.4538, "{lnl}");
 }
 
 #[test]

@@ -330,6 +330,9 @@ fn standard_input_is_read_and_nothing_is_named_after_it() {
         ran.assert_refused(&[expected]);
     }
     assert_eq!(scratch.files(), before);
+    let ran = scratch.run_with_input("evaluate -m JC -s - -t - -n new", GOOD);
+    ran.assert_refused(&["standard input (-) can be read only once: name a file for the other"]);
+    assert_eq!(scratch.files(), before);
     let ran = scratch.run_with_input("-m JC -s - -n new", "2 4\na ACGT\nb ACG\n");
     ran.assert_refused(&["standard input, line 3, 'b'"]);
 }

@@ -176,6 +176,10 @@ fn weights_of_columns_are_columns_written_so_often() {
     let lnl = |name: &str| report(&scratch, name)["log_likelihood"].as_f64().unwrap();
     let [a, b] = ["weighted", "again"].map(lnl);
     assert!((a - b).abs() < 1e-6, "{a} {b}");
+    for profile in ["site_profile", "site_rates"] {
+        let values = report(&scratch, "again")[profile]["values"].as_array().unwrap().len();
+        assert_eq!(values, all.len(), "{profile}");
+    }
     for (file, field, nodes) in [("siteRates", 1, 1), ("ancestralProbs", 2, 3)] {
         let text = read(&format!("again.mlsearch.{file}"));
         let column = |line: &str| line.split('\t').nth(field).unwrap().parse().unwrap();

@@ -218,13 +218,18 @@ fn partitions_of_one_model_are_merged_and_others_not() {
     assert_eq!((&models[0]["name"], &models[1]["name"]), (&"a_c_e".into(), &"b_d".into()));
 }
 
+/// An alignment of the repository and its partitions, as options.
+fn data_of(name: &str) -> String {
+    let file = |path: String| repository(&path).display().to_string();
+    let msa = file(format!("datasets/{name}.phy"));
+    format!("-s {msa} -q {}", file(format!("partitions/{name}.part")))
+}
+
 /// Exchange rates of partitions that share lengths have several optima; another one is 193 log units lower.
 #[test]
 fn a_scheme_has_the_likelihood_of_an_evaluation() {
     let scratch = Scratch::new();
-    let [msa, parts] = ["datasets/hominoids.phy", "partitions/hominoids.part"]
-        .map(|file| repository(file).display().to_string());
-    let data = format!("-s {msa} -q {parts} -m GTR+G --quiet");
+    let data = format!("{} -m GTR+G --quiet", data_of("hominoids"));
     scratch.succeed(&format!("start {data} -n begin"));
     let given = format!("{data} -t begin.mlsearch.startTree");
     scratch.succeed(&format!("select {given} --brlen linked --merge greedy -n merged"));
@@ -239,13 +244,12 @@ fn a_scheme_has_the_likelihood_of_an_evaluation() {
 #[test]
 fn partitions_that_stay_as_they_are_have_their_own_likelihoods() {
     let scratch = Scratch::new();
-    let [msa, parts] = ["datasets/primates.phy", "partitions/primates.part"]
-        .map(|file| repository(file).display().to_string());
-    let select = format!("select -s {msa} -q {parts} --merge greedy --auto-criterion aic");
-    scratch.succeed(&format!("{select} --brlen scaled --quiet -n x"));
-    let evaluate = format!("evaluate -s {msa} -q x.mlsearch.bestScheme --brlen scaled");
-    scratch.succeed(&format!("start -s {msa} -m JC --quiet -n x2"));
-    scratch.succeed(&format!("{evaluate} -t x2.mlsearch.startTree --quiet -n y"));
+    let data = format!("{} --brlen scaled --quiet", data_of("primates"));
+    scratch.succeed(&format!("select {data} --merge greedy --auto-criterion aic -n x"));
+    scratch.succeed(&format!("start {data} -m GTR+G -n begin"));
+    let msa = repository("datasets/primates.phy").display().to_string();
+    let evaluate = format!("evaluate -s {msa} -q x.mlsearch.bestScheme --brlen scaled --quiet");
+    scratch.succeed(&format!("{evaluate} -t begin.mlsearch.startTree -n y"));
     let subsets = &report(&scratch, "x")["partition_merging"]["subsets"];
     let partitions = &report(&scratch, "y")["partitions"];
     for (name, lnl) in [("subset", subsets), ("name", partitions)] {

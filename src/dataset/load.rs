@@ -342,7 +342,7 @@ struct Builder<'a> {
 /// A partition with its data.
 struct Built {
     partition: Partition,
-    /// Its columns, also those that do not count.
+    /// With weights of columns: all its columns, also those that do not count.
     columns: Vec<u32>,
     /// As given in its model.
     brlen_scaler: Option<f64>,

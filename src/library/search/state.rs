@@ -41,7 +41,8 @@ impl SearchState {
     /// True if a search of the evaluator's data, under these models, may have been in this state: trees, partitions and
     /// parameters are as many. To be asked of a state that was read, before a search is resumed from it.
     pub fn fits(&self, evaluator: &Evaluator, models: &[Model]) -> bool {
-        let Plan { rounds, optimising, best, wave, changed, initial, history, .. } = &self.plan;
+        let Plan { rounds, optimising, best, wave, changed, initial, history, starts, .. } =
+            &self.plan;
         let tree = evaluator.tree();
         let fit = |values: &[ModelValues]| {
             values.len() == models.len() && models.iter().zip(values).all(|(m, v)| m.fits(v))
@@ -67,6 +68,8 @@ impl SearchState {
             && fit(&self.models)
             && fit(initial)
             && fitting(changed)
+            && !starts.is_empty()
+            && starts.iter().enumerate().all(|(number, &first)| first <= number)
             && rounds.as_ref().is_none_or(rounds_fit)
             && optimising.as_ref().is_none_or(|plan| plan.fits(models))
             && best.as_ref().is_none_or(&best_fits)
