@@ -221,10 +221,10 @@ function scaleOf(depth) {
   return Number((step * power).toPrecision(3));
 }
 
-function drawScale(pen, layout, frame, x, y, colours) {
+function drawScale(pen, layout, frame, x, y, colours, unit) {
   const length = scaleOf(layout.depth), width = (length / layout.depth) * frame.width;
   pen.line([[x, y - 3], [x, y + 3]], colours.line, 1.3, false);
   pen.line([[x, y], [x + width, y]], colours.line, 1.3, false);
   pen.line([[x + width, y - 3], [x + width, y + 3]], colours.line, 1.3, false);
-  pen.text(`${length} substitutions per site`, x + width + 6, y, { size: 11, colour: colours.text });
+  pen.text(`${length} ${unit}`, x + width + 6, y, { size: 11, colour: colours.text });
 }

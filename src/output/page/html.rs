@@ -33,7 +33,7 @@ pub(crate) fn page_of(json: &str) -> Result<String, String> {
     }
     let trees = trees_of(&result);
     let found = [
-        trees_section(&trees),
+        trees_section(&result, &trees),
         genes::section(&result),
         sample::section(&result),
         topology::section(&result),

@@ -22,5 +22,6 @@ mod section;
 mod support;
 mod topology;
 mod trees;
+mod works;
 
 pub(crate) use html::page_of;

@@ -127,16 +127,26 @@ fn at_bounds(partition: &Value) -> Option<String> {
         .then(|| format!("{}: {}", partition.text("name").unwrap_or_default(), names.join(", ")))
 }
 
-/// A model string without what is in braces.
+/// A model string without the values in braces, but with what belongs to a name.
 fn without_values(model: &str) -> String {
-    let mut depth = 0;
-    let is_kept = |&c: &char| {
-        depth += i32::from(c == '{');
-        let is_outside = depth == 0;
-        depth -= i32::from(c == '}');
-        is_outside
-    };
-    model.chars().filter(is_kept).take(60).collect()
+    const OF_NAME: [&str; 4] = ["MIX", "CODE", "ASC_FELS", "ASC_STAM"];
+    const MOST: usize = 60;
+    let (mut kept, mut depth, mut is_value) = (String::new(), 0_usize, false);
+    for c in model.chars() {
+        if c == '{' {
+            let part = kept.rsplit('+').next().unwrap_or_default();
+            is_value |= depth == 0 && !OF_NAME.contains(&part);
+            depth += 1;
+        }
+        if !is_value {
+            kept.push(c);
+        }
+        if c == '}' {
+            depth = depth.saturating_sub(1);
+            is_value &= depth > 0;
+        }
+    }
+    kept.chars().take(MOST).collect()
 }
 
 /// Names and values of exchange rates between few states.
@@ -265,8 +275,15 @@ mod tests {
 
     #[test]
     fn values_are_left_out_of_labels() {
-        assert_eq!(without_values("GTR{1/2}+FC{0.1/0.9}+G4m{0.5}"), "GTR+FC+G4m");
-        assert_eq!(without_values("A{B{C}D}E"), "AE");
+        for (model, shown) in [
+            ("GTR{1/2}+FC{0.1/0.9}+I{0.2}+G4m{0.5}", "GTR+FC+I+G4m"),
+            ("GY{2/0.3}+FE+CODE{4}", "GY+FE+CODE{4}"),
+            ("MIX{LG:0.5:0.3/WAG:1.5:0.7}+WO{1/2}+G4m{1}", "MIX{LG:0.5:0.3/WAG:1.5:0.7}+WO+G4m"),
+            ("JC+ASC_FELS{40}", "JC+ASC_FELS{40}"),
+            ("A{B{C}D}E", "AE"),
+        ] {
+            assert_eq!(without_values(model), shown);
+        }
         let model = Model::parse("GTR{1/2/3/4/5/1}+FU{0.1/0.2/0.3/0.4}+G4{0.5}").unwrap();
         let (names, rates) = rates_of(&model).unwrap();
         assert_eq!((names[1].as_str(), rates[1]), ("A-G", 2.0));

@@ -106,9 +106,24 @@ pub(super) fn trees_of(result: &Value) -> Vec<ShownTree> {
     found
 }
 
+/// What the lengths of the trees count, by the models of the partitions.
+fn unit_of_lengths(result: &Value) -> &'static str {
+    let of_codons = |model: &str| {
+        let matrix = model.split(['+', '{']).next().unwrap_or_default();
+        matrix.starts_with("GY") || matrix.starts_with("MG") || model.contains("+CODE")
+    };
+    let partitions = result.list("partitions").iter();
+    let mut models = partitions.filter_map(|partition| partition.text("model")).peekable();
+    match models.peek().is_some() && models.all(of_codons) {
+        true => "substitutions per codon",
+        false => "substitutions per site",
+    }
+}
+
 /// The tree and all that can be done with it.
-pub(super) fn section(trees: &[ShownTree]) -> Option<Section> {
+pub(super) fn section(result: &Value, trees: &[ShownTree]) -> Option<Section> {
     let first = trees.first()?;
+    let unit = unit_of_lengths(result);
     let body = html! {
         div.controls {
             @if trees.len() > 1 {
@@ -137,7 +152,7 @@ pub(super) fn section(trees: &[ShownTree]) -> Option<Section> {
             span.group role="group" aria-label="Download" { "Download" (button("svg", "SVG")) (button("png", "PNG")) (button("newick", "Newick")) }
         }
         div.tree {
-            canvas id="tree-canvas" tabindex="0" role="application" aria-label="The tree. Arrow keys: left to the parent, right to the first child, up and down to neighbours. Enter collapses or opens a clade, r puts the root on the branch, plus and minus zoom, 0 shows the whole tree." aria-describedby="tree-selected" {}
+            canvas id="tree-canvas" data-unit=(unit) tabindex="0" role="application" aria-label="The tree. Arrow keys: left to the parent, right to the first child, up and down to neighbours. Enter collapses or opens a clade, r puts the root on the branch, plus and minus zoom, 0 shows the whole tree." aria-describedby="tree-selected" {}
             p.hint id="tree-hint" hidden { "Zoom in to read the names." }
         }
         p.state id="tree-selected" role="status" aria-live="polite" {}

@@ -16,6 +16,7 @@ class TreeView {
     this.trees = trees;
     this.element = element;
     this.canvas = element("canvas");
+    this.unit = this.canvas.dataset.unit;
     this.isDark = window.matchMedia("(prefers-color-scheme: dark)");
     this.isDark.addEventListener("change", () => this.draw());
     this.choose(0);
@@ -147,7 +148,7 @@ class TreeView {
     this.element("hint").hidden = row >= LEAST_ROW_WITH_NAME;
     if (this.tree.hasLengths && this.shape() !== "cladogram") {
       context.clearRect(0, height - 22, Math.min(width, 340), 22);
-      drawScale(pen, this.layout, this.frame, 12, height - 11, look.colours);
+      drawScale(pen, this.layout, this.frame, 12, height - 11, look.colours, this.unit);
     }
   }
 
@@ -168,7 +169,7 @@ class TreeView {
     }
     const pen = new SvgPen(width, height, "#ffffff");
     drawTree(pen, this.tree, this.hung, this.layout, frame, look, null);
-    if (this.tree.hasLengths && this.shape() !== "cladogram") drawScale(pen, this.layout, frame, 12, height - 12, PAPER);
+    if (this.tree.hasLengths && this.shape() !== "cladogram") drawScale(pen, this.layout, frame, 12, height - 12, PAPER, this.unit);
     return { svg: pen.svg(), width, height };
   }
 
