@@ -2,15 +2,14 @@
 //! best tree under the mixture, after it.
 
 use super::climb::{Begin, Climbed, climb};
-use super::one_class::begin_with_one_class;
-use super::optimize::optimize_in_steps;
+use super::one_class::TreeToOptimise;
 use super::site_rates::SITE_FREQS;
 use super::{Outcome, best_of};
 use crate::dataset::{DECIMALS, GivenTree, Loaded};
 use crate::error::Result;
 use crate::model::{Model, ModelValues};
 use crate::observer::{Event, Observer};
-use crate::optimize::{Goal, OptimizeOptions, OptimizePlan};
+use crate::optimize::OptimizeOptions;
 use crate::output::{MixtureFitReport, OutputKind, SiteFrequenciesReport};
 use crate::partition::Partition;
 use crate::plan::{Plan, SiteFrequencies};
@@ -140,13 +139,8 @@ fn fit_in_job(
         branches: search.opt_branches,
         ..OptimizeOptions::to(search.lh_epsilon.unwrap_or(MIXTURE_EPSILON))
     };
-    let (mut models, mut tree, mut plan) = (initial.clone(), tree.clone(), None);
-    if !setup.linkage.has_own_lengths() && !job.is_resumed() {
-        (tree, plan) = begin_with_one_class(setup, partitions, &mut models, tree, resources)?;
-    }
-    let mut evaluator = setup.evaluator(resources, partitions, &models, tree, setup.linkage)?;
-    let plan = plan.unwrap_or_else(|| OptimizePlan::new(Goal::Best, &options));
-    let lnl = optimize_in_steps(plan, &mut evaluator, &mut models, initial, &options, job)?;
+    let tree = TreeToOptimise { setup, partitions, initial, tree, options };
+    let (mut evaluator, models, lnl) = tree.optimise(resources, |_| Ok(()), job)?;
     job.event(&Event::Detail(format!("{source}: lnL {lnl:.6} under the profile mixture")));
     let profiles = |partition: usize| match evaluator.num_taxa_of(partition) {
         0 | 1 => {

@@ -5,14 +5,13 @@ use crate::error::{Error, Fault, Faults, Place, Result};
 use crate::likelihood::Evaluator;
 use crate::model::Model;
 use crate::observer::{Event, Observer};
-use crate::optimize::{Goal, OptimizeOptions, OptimizePlan};
+use crate::optimize::OptimizeOptions;
 use crate::plan::{Facts, MemoryPlan, Needs, Plan, Workload};
 use crate::runtime::{JobContext, RunRecord, Session, Setup};
 use crate::steps::ancestral::{self, deliver_ancestral};
 use crate::steps::branch_tests::{self, deliver_branch_tests};
 use crate::steps::dry_run::describe_searches;
-use crate::steps::one_class::begin_with_one_class;
-use crate::steps::optimize::optimize_in_steps;
+use crate::steps::one_class::TreeToOptimise;
 use crate::steps::results::{BEST_MODEL, BEST_TREE, ML_TREES};
 use crate::steps::select::select_models;
 use crate::steps::site_frequencies::{self, begin_with_guide_tree, end_with_mixture};
@@ -135,19 +134,13 @@ fn evaluate_tree(setup: &Setup, start: &StartTree, job: &mut JobContext) -> Resu
         ..OptimizeOptions::to(search.lh_epsilon.unwrap_or(EVALUATE_EPSILON))
     };
     let initial: Vec<Model> = setup.models();
-    let mut models = initial.clone();
     // Unlinked lengths start as the path sums of the tree's lengths. To start from the linked optimum, as a
     // search does, is slower here and ends lower, because partitions with few sites do not leave its very short
     // branches (59 taxa, 8 partitions: -51124.95 instead of -51124.51).
     let partitions = &setup.loaded.partitions;
-    let (mut tree, mut plan) = (start.tree.clone(), None);
-    if !setup.linkage.has_own_lengths() && !job.is_resumed() {
-        (tree, plan) = begin_with_one_class(setup, partitions, &mut models, tree, job.resources)?;
-    }
-    let mut evaluator = setup.evaluator(job.resources, partitions, &models, tree, setup.linkage)?;
-    set_partition_trees(setup, &mut evaluator, &start.source)?;
-    let plan = plan.unwrap_or_else(|| OptimizePlan::new(Goal::Best, &options));
-    let lnl = optimize_in_steps(plan, &mut evaluator, &mut models, &initial, &options, job)?;
+    let tree = TreeToOptimise { setup, partitions, initial: &initial, tree: &start.tree, options };
+    let begun = |evaluator: &mut Evaluator| set_partition_trees(setup, evaluator, &start.source);
+    let (evaluator, models, lnl) = tree.optimise(job.resources, begun, job)?;
     job.event(&Event::Detail(format!("{}: lnL {lnl:.6}", start.source)));
     Outcome::of(start.source.clone(), evaluator, models, setup)
 }

@@ -76,7 +76,6 @@ pub struct OptimizePlan {
     /// The rounds of the stage, from the first one on.
     rounds: Option<Rounds>,
     learnt: Learnt,
-    /// Number of restarts of the parameters.
     restarts: usize,
 }
 
@@ -427,7 +426,8 @@ impl<'a> Optimisation<'a> {
         Ok(is_over)
     }
 
-    fn has_one_optimum(&self) -> bool {
+    /// True if partitions share lengths and the tree hardly contradicts the data.
+    pub fn has_one_optimum(&self) -> bool {
         !self.evaluator.linkage().has_own_lengths() && fits(self.evaluator.tree())
     }
 
