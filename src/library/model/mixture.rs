@@ -139,6 +139,11 @@ impl Mixture {
         self.classes.iter().map(|class| class.rate / self.mean_rate).collect()
     }
 
+    /// True if some classes are faster than others.
+    pub(crate) fn has_different_rates(&self) -> bool {
+        self.classes.windows(2).any(|pair| pair[0].rate != pair[1].rate)
+    }
+
     /// Mean of the rates of the classes, by which they are divided.
     pub(super) fn mean_rate(&self) -> f64 {
         self.mean_rate

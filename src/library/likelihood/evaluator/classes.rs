@@ -15,11 +15,16 @@ impl Evaluator {
     /// # Panics
     /// If the model of the partition has no classes with weights of their own, or the partition less than two taxa.
     pub fn class_log_likelihoods(&mut self, partition: usize) -> Result<Vec<Vec<f64>>> {
-        let model = self.model(partition).clone();
+        let alone = self.classes_alone(partition);
+        self.log_likelihoods_under(partition, &alone)
+    }
+
+    /// The model of a partition with each of its classes alone.
+    fn classes_alone(&self, partition: usize) -> Vec<Model> {
+        let model = self.model(partition);
         let classes = model.mixture.as_ref().and_then(|mixture| mixture.own_weights());
         let num_classes = classes.expect("the model has classes").len();
-        let alone: Vec<Model> = (0..num_classes).map(|class| model.of_one_class(class)).collect();
-        self.log_likelihoods_under(partition, &alone)
+        (0..num_classes).map(|class| model.of_one_class(class)).collect()
     }
 
     /// Log-likelihood of every pattern of a partition (unweighted) in each category of rates over sites, `[category][pattern]`,
@@ -33,6 +38,29 @@ impl Evaluator {
     /// If the partition has less than two taxa.
     pub fn rate_log_likelihoods(&mut self, partition: usize) -> Result<Vec<Vec<f64>>> {
         let model = self.model(partition).clone();
+        self.rate_log_likelihoods_under(partition, &model)
+    }
+
+    /// The same under each class of the partition's model alone, `[class][category][pattern]`.
+    ///
+    /// # Errors
+    /// The engine has failed.
+    ///
+    /// # Panics
+    /// If the model of the partition has no classes with weights of their own, or the partition less than two taxa.
+    pub fn rate_log_likelihoods_of_classes(
+        &mut self,
+        partition: usize,
+    ) -> Result<Vec<Vec<Vec<f64>>>> {
+        let alone = self.classes_alone(partition);
+        alone.iter().map(|model| self.rate_log_likelihoods_under(partition, model)).collect()
+    }
+
+    fn rate_log_likelihoods_under(
+        &mut self,
+        partition: usize,
+        model: &Model,
+    ) -> Result<Vec<Vec<f64>>> {
         let num_cats = model.rates_over_sites().rates.len();
         let mut alone: Vec<Model> = (0..num_cats).map(|cat| model.of_one_rate(Some(cat))).collect();
         alone.extend(model.invariant.map(|_| model.of_one_rate(None)));
