@@ -126,12 +126,21 @@ fn trees_that_do_not_match() {
         ("((a,b),c,(d,a));", &["'a'", "twice", "'e'"]),
         ("((a,b),c,d,e);", &["t, line 1", "multifurcation"]),
         ("((a,b),c,(d,e;", &["t, line 1"]),
-        ("((a:-1,b),c,(d,e:1e9));", &["'a'", "'e'"]),
+        ("((a:1e6,b),c,(d,e:1e9));", &["'a'", "'e'"]),
         ("", &["t"]),
     ] {
         let files = [("a.phy", GOOD), ("t", tree)];
         refuse(&files, "--evaluate -s a.phy -m JC -t t", expected);
     }
+    // Negative lengths, as neighbour joining makes them, cannot be kept.
+    let files = [("a.phy", GOOD), ("t", "((a:-1,b:1):1,c:1,(d:1,e:1):1);")];
+    refuse(&files, "--evaluate -s a.phy -m JC -t t --opt-branches off", &["'a'", "negative"]);
+    let scratch = Scratch::new();
+    for (name, text) in files {
+        scratch.write(name, text);
+    }
+    let ran = scratch.succeed("--evaluate -s a.phy -m JC -t t -n optimised");
+    assert!(ran.stderr.contains("1 were raised to"), "{}", ran.stderr);
     // Faults of several files and trees are told together.
     let part = "FOO, g1 = 1-8\n";
     let trees = "((a,b),c,(d,x));\n((a,b),c,(d,y));\n";

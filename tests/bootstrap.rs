@@ -75,7 +75,8 @@ fn too_few_replicates_are_said_to_be_so() {
     scratch.write("a.phy", UNCLEAR);
     let command = "-s a.phy -m JC --bootstrap --fast -# autoMRE{60} -b 1 -B 0.0001 -n x";
     let ran = scratch.succeed(command);
-    assert!(ran.stderr.contains("autoMRE: 50 replicates are not enough"), "{}", ran.stderr);
+    let expected = "autoMRE: 50 replicates are not enough for stable support values, and whether all 60 are is not known";
+    assert!(ran.stderr.contains(expected), "{}", ran.stderr);
     let found = &report(&scratch, "x")["bootstrap"];
     assert_eq!(
         (&found["replicates"], &found["bootstopping"]["converged"]),
@@ -231,5 +232,28 @@ fn written_alignments_have_the_columns_of_the_replicates() {
     assert_eq!(part.lines().count(), 4);
     scratch
         .run(&format!("--bsmsa {data} --bs-trees autoMRE -n y"))
-        .assert_refused(&["--bsmsa makes no trees"]);
+        .assert_refused(&["resampled alignments are no trees"]);
+}
+
+#[test]
+fn resampled_partitions_have_their_models_and_scalers_or_none_yet() {
+    let scratch = Scratch::new();
+    scratch.write("p.part", "JC+BU{2}, a = 1-300\nGTR+G, b = 301-898\n");
+    let data =
+        format!("-s {} -q p.part --brlen scaled", repository("datasets/primates.phy").display());
+    let models = |prefix: &str| -> Vec<String> {
+        let name = format!("{prefix}.mlsearch.bootstrapMSA.1.part");
+        let text = std::fs::read_to_string(scratch.path().join(name)).unwrap();
+        text.lines().map(|line| line.split(',').next().unwrap_or_default().to_string()).collect()
+    };
+    scratch.succeed(&format!("resample {data} -# 1 -n given"));
+    assert_eq!(models("given"), ["JC+BU{2}", "GTR+FC+G4m"]);
+    scratch.succeed(&format!("resample {} -m auto -# 1 -n open", data.replace("-q p.part", "")));
+    scratch.write("q.part", "DNA, a = 1-300\nDNA, b = 301-898\n");
+    let open = data.replace("p.part", "q.part");
+    scratch.succeed(&format!("resample {open} -m auto -# 1 -n two"));
+    assert_eq!(models("two"), ["auto", "auto"]);
+    let again = "-s two.mlsearch.bootstrapMSA.1.phy -q two.mlsearch.bootstrapMSA.1.part";
+    let ran = scratch.succeed(&format!("--check {again}"));
+    assert!(ran.stdout.contains("auto"), "{}", ran.stdout);
 }

@@ -535,3 +535,30 @@ fn checks_say_what_distances_cost_and_memory_can_be_limited() {
     assert!(said.contains("time of the distances"), "{said}");
     scratch.run(&format!("{apart} --mem 5M -n z")).assert_refused(&["in partition 'gene"]);
 }
+
+#[test]
+fn models_that_are_to_be_selected_are_selected() {
+    let scratch = Scratch::new();
+    let data = format!("-s {} -m auto", dataset("primates.phy"));
+    scratch.succeed(&format!("select {data} -n selected"));
+    scratch.succeed(&format!("distance {data} -n x"));
+    let chosen = |prefix: &str| report(&scratch, prefix)["model_selection"][0]["chosen"].clone();
+    assert_eq!(chosen("x"), chosen("selected"));
+    let method = report(&scratch, "x")["distances"]["method"].as_str().unwrap().to_string();
+    assert!(method.contains("TPM2uf") && !method.contains("GTR"), "{method}");
+}
+
+#[test]
+fn trees_of_distances_are_read_by_other_analyses() {
+    let scratch = Scratch::new();
+    scratch.succeed(&format!("distance -s {} -m LG --tree nj -n nj", dataset("ovomucoids.phy")));
+    let tree = "nj.mlsearch.distanceTrees";
+    assert!(read(&scratch, tree).contains(":-"), "some lengths are negative");
+    scratch.succeed(&format!("support --tree {tree} --bs-trees {tree} -n support"));
+    assert!(read(&scratch, "support.mlsearch.support").contains(":-"), "they are kept");
+    scratch.succeed(&format!("concordance --tree {tree} --gcf {tree} -n concordance"));
+    scratch.write("both.nwk", &read(&scratch, tree).repeat(2));
+    scratch.succeed("compare both.nwk --rfdist-metric wrf -n wrf");
+    let data = format!("-s {} -m JTT", dataset("ovomucoids.phy"));
+    scratch.succeed(&format!("evaluate {data} --opt-model off -t {tree} -n evaluated"));
+}

@@ -76,10 +76,19 @@ fn a_check_describes_the_sample() {
         ("-m GTR+R4 --prset freeratepr=dir{1/2}", "has 4 of them"),
         ("-m GTR --opt-branches off", "'--opt-branches' is no option of sample"),
         ("-m GTR --mem 1M", "--mem: 1.0 MiB are not enough"),
+        ("-m GTR --temp 1e308", "--temp 1e308: expected a number, from 0 to 1000"),
+        ("-m GTR+I --prset pinvarpr=uni{0.995/1}", "within 0 and 0.99"),
     ] {
         let ran = scratch.run(&format!("sample {} {options} --check", primates()));
         assert!(ran.code == 2 && ran.stderr.contains(said), "{options}: {}", ran.stderr);
     }
+    // What has no effect is said.
+    let ran = scratch.succeed(&format!(
+        "sample {} -m JC --prset omegapr=dir{{2/1}},brlenspr=exp{{10}} --ngen 200 --samplefreq 10 -n noted",
+        primates()
+    ));
+    let note = "no model has a parameter for --prset omegapr: no effect";
+    assert!(ran.stderr.contains(note), "{}", ran.stderr);
 }
 
 /// The likelihood of the last state, which was changed step by step, is that of its tree.

@@ -81,8 +81,16 @@ fn lengths_of_any_size_lead_to_the_same_optimum() {
     scratch.write("a.phy", &phylip(&sequences(8, 200, 0.1)));
     for model in ["JC", "GTR+G", "GTR+FO+I+G"] {
         let mut best = f64::NEG_INFINITY;
-        let starts: [&[&str]; 7] =
-            [&["0.1"], &["0"], &["1e-300"], &["1e-8"], &["99"], &["100"], &["0", "1e-300", "100"]];
+        let starts: [&[&str]; 8] = [
+            &["0.1"],
+            &["0"],
+            &["1e-300"],
+            &["1e-8"],
+            &["99"],
+            &["100"],
+            &["0", "1e-300", "100"],
+            &["0.1", "-0.02"],
+        ];
         for lengths in starts {
             scratch.write("t", &tree(lengths));
             let lnl = evaluate(&scratch, &format!("-s a.phy -m {model} -t t"));
@@ -94,11 +102,14 @@ fn lengths_of_any_size_lead_to_the_same_optimum() {
     scratch.write("t", &tree(&["0"]));
     let ran = scratch.succeed("--evaluate -s a.phy -m JC -t t -n out --redo");
     assert!(ran.stderr.contains("13 were raised to 0.000001"), "{}", ran.stderr);
-    for length in ["1e300", "1e309", "-1e-300", "nan", "inf"] {
+    for length in ["1e300", "1e309", "nan", "inf"] {
         scratch.write("t", &tree(&["0.1", length]));
         let ran = scratch.run("--evaluate -s a.phy -m JC -t t -n out --redo");
         ran.assert_refused(&["t, line 1, column"]);
     }
+    scratch.write("t", &tree(&["0.1", "-1e-300"]));
+    let ran = scratch.run("--evaluate -s a.phy -m JC -t t -n out --redo --opt-branches off");
+    ran.assert_refused(&["t, line 1, column", "negative branch length"]);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use super::constraint::{check_trees, read_constraint};
 use super::invariable::check_all_variable;
 use super::linked_rates::link_exchange_rates;
 use super::models::{ModelChoice, resolve_model};
-use super::remarks::{Remarks, remark};
+use super::remarks::{Remarks, note_unused, remark};
 use super::rooting::{Root, find_root};
 use super::site_frequencies::{
     apply_file, check_models, give_frequencies, read_guide_tree, rounded,
@@ -287,12 +287,7 @@ fn load_partitions(
     let report = AlignmentSummary::new(&taxa, &views);
     remarks.warnings.extend(suspicions(alignment, &partitions));
     remark(&taxa, &partitions, &report, &mut remarks);
-    let is_unused = candidates.iter().all(Option::is_none) && !plan.facts.needs.criterion;
-    if plan.data.auto_criterion.is_some() && is_unused {
-        remarks
-            .notes
-            .push("every partition has a given model: --auto-criterion has no effect".into());
-    }
+    note_unused(plan, &partitions, &candidates, &mut remarks);
     for (partition, candidates) in partitions.iter_mut().zip(&candidates) {
         let warning = count_with_warning(partition);
         // The selected model may not count frequencies.
@@ -464,7 +459,10 @@ fn read_all_trees(
     for source in &plan.search.trees {
         if let TreeSource::File(path) = source {
             let first = trees.iter().map(Vec::len).sum();
-            let more = collect(read_trees(path, taxa, seed, first, constraint), faults)?;
+            let more = collect(
+                read_trees(path, taxa, seed, first, constraint, plan.search.opt_branches),
+                faults,
+            )?;
             trees.push(more.unwrap_or_default());
         }
     }

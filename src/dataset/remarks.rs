@@ -1,8 +1,12 @@
 //! Warnings and notes about data that are accepted; they name taxa and partitions.
 
 use crate::alignment::AlignmentSummary;
+use crate::alphabet::DataType;
 use crate::error::abridged;
+use crate::model::{Heterogeneity, Model};
+use crate::model_selection::CandidateSet;
 use crate::partition::{Partition, format_ranges};
+use crate::plan::Plan;
 use crate::taxa::Taxa;
 
 /// Fewest taxa with which a partition is informative about the topology.
@@ -32,6 +36,49 @@ impl Remarks {
         } else {
             self.warnings.push(format!("{summary}; for example: {}", cases[0]));
             self.details.extend(cases);
+        }
+    }
+}
+
+/// Notes options that have no effect with these models, or in a single process.
+pub(crate) fn note_unused(
+    plan: &Plan,
+    partitions: &[Partition],
+    candidates: &[Option<CandidateSet>],
+    remarks: &mut Remarks,
+) {
+    let (data, models) = (&plan.data, || partitions.iter().map(|partition| &partition.model));
+    let all_given = candidates.iter().all(Option::is_none);
+    let is_gamma = |model: &Model| matches!(model.heterogeneity, Heterogeneity::Gamma(_));
+    let is_multistate = |model: &Model| matches!(model.data_type, DataType::Multistate(_));
+    let criterion = data.auto_criterion.is_some() && !plan.facts.needs.criterion;
+    let (given, no_gamma) = ("every partition has a given model", "no model has +G");
+    for (is_unused, why, option) in [
+        (criterion && all_given, given, "--auto-criterion"),
+        (data.auto_mixtures && all_given, given, "--mixtures"),
+        (
+            data.gamma_median && all_given && !models().any(is_gamma),
+            no_gamma,
+            "--gamma-median (-u)",
+        ),
+        (
+            data.multistate_equal.is_some() && !models().any(is_multistate),
+            "there are no multi-state data",
+            "-K",
+        ),
+        (
+            plan.search.whole_mixture && all_given && models().all(|model| model.guide().is_none()),
+            "no model is a profile mixture",
+            "--whole-mixture",
+        ),
+        (
+            plan.run.ranks_per_job.is_some() && plan.run.ranks.is_none(),
+            "there is one process",
+            "--ranks-per-job",
+        ),
+    ] {
+        if is_unused {
+            remarks.notes.push(format!("{why}: {option} has no effect"));
         }
     }
 }

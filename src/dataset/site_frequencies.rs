@@ -134,7 +134,7 @@ pub(super) fn read_guide_tree(plan: &Plan, taxa: &Taxa) -> Result<Option<GivenTr
     let SiteFrequencies::Guide { tree: path, .. } = &plan.data.site_frequencies else {
         return Ok(None);
     };
-    let mut trees = read_trees(path, taxa, None, 0, None)?;
+    let mut trees = read_trees(path, taxa, None, 0, None, plan.search.opt_branches)?;
     match (trees.pop(), trees.len()) {
         (Some(tree), 0) => Ok(Some(tree)),
         (_, more) => {

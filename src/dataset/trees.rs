@@ -25,7 +25,8 @@ pub(crate) struct GivenTree {
 }
 
 /// All trees of a file. With a `seed`, multifurcations are resolved at random, by tree number
-/// (`first` and on), or as a constraint demands; without one they are refused.
+/// (`first` and on), or as a constraint demands; without one they are refused. So are negative lengths, as trees of distances have them,
+/// unless lengths will be `optimised`.
 ///
 /// # Errors
 /// [`Error::Input`] with every fault of every tree, [`Error::Io`].
@@ -35,10 +36,14 @@ pub(crate) fn read_trees(
     seed: Option<u64>,
     first: usize,
     constraint: Option<&Constraint>,
+    optimised: bool,
 ) -> Result<Vec<GivenTree>> {
     let file = path.display().to_string();
     let mut trees = Vec::new();
-    for_each_tree(path, Some(taxa), |i, newick| {
+    for_each_tree(path, Some(taxa), |i, mut newick| {
+        if optimised {
+            newick.raise_negative_lengths();
+        }
         let mut rng = seed.map(|seed| stream(seed, Purpose::Multifurcation, (first + i) as u64));
         let (tree, has_lengths) = newick.to_tree_under(taxa, &file, rng.as_mut(), constraint)?;
         trees.push(GivenTree { source: format!("{file}, tree {}", i + 1), tree, has_lengths });
@@ -297,8 +302,11 @@ fn multifurcating(
     lengths: Lengths,
 ) -> Result<Multifurcating> {
     let usable = || newick.nodes().all(|node| node.length().is_none_or(is_usable_brlen));
-    if lengths == Lengths::Ignored || (lengths == Lengths::Usable && !usable()) {
-        newick.drop_lengths();
+    match lengths {
+        Lengths::Ignored => newick.drop_lengths(),
+        Lengths::Usable if !usable() => newick.drop_lengths(),
+        Lengths::Usable => {}
+        Lengths::Needed => newick.accept_any_lengths(),
     }
     let tree = newick.to_multifurcating(taxa, file, true);
     tree.map_err(|error| against(error, reference))

@@ -54,7 +54,7 @@ pub(crate) struct RunArgs {
     pub ranks_per_job: Option<String>,
     /// Only describe the data, memory and time of a run
     ///
-    /// The memory (bytes), time (seconds) and threads that it needs; can be added to any command.
+    /// The memory (bytes), time (seconds) and threads that it needs; can be added to any analysis of an alignment or of trees.
     #[arg(long, alias = "parse", help_heading = RUN)]
     pub check: bool,
     /// True for analyses that search trees.

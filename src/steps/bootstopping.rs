@@ -49,7 +49,7 @@ impl<'a> Bootstopping<'a> {
 
     /// Prints the last test, and returns all of them for the report. A warning tells if there are not enough replicates.
     pub(crate) fn deliver(self, record: &mut RunRecord) -> BootstoppingReport {
-        let Bootstopping { rule, tests, .. } = self;
+        let Bootstopping { rule, tests, trees, .. } = self;
         let converged = tests.last().is_some_and(|test| test.is_enough);
         let name = rule.criterion.name();
         if let Some(test) = tests.last() {
@@ -61,10 +61,15 @@ impl<'a> Bootstopping<'a> {
             ));
         }
         if !converged {
-            let all = tests.last().map_or(0, |test| test.replicates);
-            record.progress.event(&Event::Warning(match all {
-                0 => format!("{name}: with fewer than {STEP} replicates it is not known if they are enough; make {STEP} or more"),
-                _ => format!("{name}: {all} replicates are not enough for stable support values; make more of them"),
+            let (tested, all) = (tests.last().map_or(0, |test| test.replicates), trees.num_trees());
+            let untested = all - tested;
+            record.progress.event(&Event::Warning(match (tested, untested) {
+                (0, _) => format!("{name}: with fewer than {STEP} replicates it is not known if they are enough; make {STEP} or more"),
+                (_, 0) => format!("{name}: {all} replicates are not enough for stable support values; make more of them"),
+                _ => format!(
+                    "{name}: {tested} replicates are not enough for stable support values, and whether all {all} are is not known, because \
+                     steps of {STEP} are tested; make {} or more", tested + STEP
+                ),
             }));
         }
         let report = |test: &BootstopTest| BootstopTestReport {

@@ -8,7 +8,7 @@ use crate::dataset::count_with_warning;
 use crate::error::Result;
 use crate::likelihood::BrlenLinkage;
 use crate::model::Model;
-use crate::model_selection::{Choosing, Fit, Ranked, fit};
+use crate::model_selection::{Choosing, Criterion, Fit, Ranked, fit};
 use crate::observer::{Event, Observer};
 use crate::optimize::{Goal, OptimizePlan, optimize_at_lengths};
 use crate::output::{CandidateReport, SelectionReport, table};
@@ -54,10 +54,10 @@ fn selected<'s>(
          of a partition count as parameters",
         criterion.name()
     )));
-    let mut rankings = compare(&mut session, &tree, sample_size)?;
+    let mut comparisons = compare(&mut session, &tree, sample_size)?;
     for partition in session.setup.loaded.file_order.clone() {
-        if let Some(ranking) = rankings[partition].take() {
-            adopt(&mut session, partition, &ranking, sample_size);
+        if let Some(comparison) = comparisons[partition].take() {
+            adopt(&mut session, partition, &comparison, sample_size);
         }
     }
     // The memory and the useful threads depend on the models.
@@ -87,22 +87,31 @@ pub(crate) enum FitLengths {
     Scaled,
 }
 
-/// By partition, the ranking of models if it has none yet; empty where there are too few taxa to compare models.
+/// How the models of a partition compare.
+#[derive(Debug, Clone)]
+struct Comparison {
+    /// The criterion: AIC instead of AICc where that is not defined.
+    criterion: Criterion,
+    /// The models, best first; none where there are too few taxa to compare any.
+    ranking: Vec<Ranked>,
+}
+
+/// By partition, how its models compare if it has none yet.
 fn compare(
     session: &mut Session,
     tree: &Tree,
     sample_size: Option<usize>,
-) -> Result<Vec<Option<Vec<Ranked>>>> {
+) -> Result<Vec<Option<Comparison>>> {
     let Session { setup, record } = session;
     let criterion = setup.plan.data.auto_criterion.unwrap_or_default();
     let (mut numbers, mut open) = (Vec::new(), Vec::new());
-    let mut rankings = vec![None; setup.loaded.partitions.len()];
+    let mut comparisons = vec![None; setup.loaded.partitions.len()];
     for (number, candidates) in setup.loaded.candidates.iter().enumerate() {
         let (Some(candidates), num_taxa) = (candidates, setup.loaded.presence[number].len()) else {
             continue;
         };
         if num_taxa < MIN_TAXA {
-            rankings[number] = Some(Vec::new());
+            comparisons[number] = Some(Comparison { criterion, ranking: Vec::new() });
         } else {
             let partition = &setup.loaded.partitions[number];
             let num_sites = sample_size.unwrap_or(partition.patterns.num_sites);
@@ -113,9 +122,10 @@ fn compare(
     }
     compare_models(setup, record, &mut open, tree, FitLengths::Own)?;
     for (number, open) in numbers.into_iter().zip(&open) {
-        rankings[number] = Some(open.choosing.ranking());
+        let (criterion, ranking) = (open.choosing.criterion(), open.choosing.ranking());
+        comparisons[number] = Some(Comparison { criterion, ranking });
     }
-    Ok(rankings)
+    Ok(comparisons)
 }
 
 /// Carries out all fits of these selections.
@@ -180,13 +190,19 @@ pub(crate) fn compare_models(
 }
 
 /// Gives a partition the best model, and reports it.
-fn adopt(session: &mut Session, index: usize, ranking: &[Ranked], sample_size: Option<usize>) {
+fn adopt(
+    session: &mut Session,
+    index: usize,
+    Comparison { criterion, ranking }: &Comparison,
+    sample_size: Option<usize>,
+) {
     let setup = &mut session.setup;
+    let asked = setup.plan.data.auto_criterion.unwrap_or_default();
     let candidates =
         setup.loaded.candidates[index].take().expect("the partition's model is to be selected");
     let num_taxa = setup.loaded.presence[index].len();
     let partition = &mut setup.loaded.partitions[index];
-    let criterion = setup.plan.data.auto_criterion.unwrap_or_default();
+    let sites = sample_size.unwrap_or(partition.patterns.num_sites);
     partition.model = match ranking.first() {
         None => candidates.fallback(),
         // Its parameters are those of another tree: the run begins with them only if it must keep them.
@@ -208,6 +224,14 @@ fn adopt(session: &mut Session, index: usize, ranking: &[Ranked], sample_size: O
                 best.weight
             ));
             session.record.progress.text(&best_table(ranking));
+            if *criterion != asked {
+                session.event(Event::Warning(format!(
+                    "partition '{name}': {} is not defined for any model, because there are only {sites} sites; \
+                     the model is selected by {}",
+                    asked.name(),
+                    criterion.name()
+                )));
+            }
         }
     }
     if let Some(warning) = warning {
@@ -217,7 +241,7 @@ fn adopt(session: &mut Session, index: usize, ranking: &[Ranked], sample_size: O
         partition: name,
         data_type: candidates.data_type.name().to_string(),
         criterion: criterion.name().to_string(),
-        sites: sample_size.unwrap_or(session.setup.loaded.partitions[index].patterns.num_sites),
+        sites,
         taxa: num_taxa,
         chosen,
         candidates: ranking.iter().map(report).collect(),

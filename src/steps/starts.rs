@@ -197,7 +197,9 @@ fn list_recipes(session: &mut Session) -> Vec<Recipe> {
                     3 => 1,
                     _ => session.setup.plan.search.effort.num_starts(session.setup.is_small()),
                 };
-                recipes.extend((0..starts).map(Recipe::Parsimony));
+                let end = num_parsimony + starts;
+                recipes.extend((num_parsimony..end).map(Recipe::Parsimony));
+                num_parsimony = end;
             }
             TreeSource::Parsimony(n) => {
                 let end = num_parsimony + *n as u64;

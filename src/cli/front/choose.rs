@@ -249,8 +249,8 @@ impl Rewriter<'_> {
     }
 
     /// True for `--merge` with a method, which is no file of genes.
-    fn merges_partitions(&self) -> bool {
-        let is_method = |value: &str| MergeMethod::read(value).is_ok();
+    fn says_how_to_merge(&self) -> bool {
+        let is_method = |value: &str| value == "off" || MergeMethod::read(value).is_ok();
         self.typed.iter().any(|one| one.is("merge") && one.value.as_deref().is_some_and(is_method))
     }
 
@@ -263,7 +263,7 @@ impl Rewriter<'_> {
             // RAxML-NG's --sitelh is a command on given trees, and so are --ancestral and --mutmap.
             () if has(&["sitelh", "ancestral", "mutmap"]) && has(&["tree"]) => "evaluate",
             () if has(&["tests"]) => "evaluate",
-            () if self.merges_partitions() => "select",
+            () if self.says_how_to_merge() => "select",
             () if !has(&["msa"]) && has(&["outgroup", "root"]) && gives_trees => "root",
             () => "search",
         };

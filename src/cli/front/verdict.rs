@@ -227,10 +227,16 @@ fn judge_own(one: &Typed, id: &str, value: &str, all: &[Typed]) -> Verdict {
             let note = format!("{} is said by its percentage, too", one.as_typed());
             Verdict::Taken(Vec::new(), note)
         }
-        "model" if is_selection(&upper) && !Path::new(value).exists() => refused_as(
+        "model" if selects_alone(&upper) && !Path::new(value).exists() => {
+            let taken = ["-m", "auto", "--merge", "off"].map(str::to_string);
+            let note = format!(
+                "-m {value} is read as select: IQ-TREE's selection of models without a search"
+            );
+            Verdict::Taken(taken.to_vec(), note)
+        }
+        "model" if upper == "TESTNEW" && !Path::new(value).exists() => refused_as(
             &format!("-m {value}"),
-            "-m auto selects a model for each partition by BIC, and the run continues with it; partitions \
-             are not merged",
+            "-m auto selects a model for each partition by BIC, and the run continues with it",
             words(&["-m", "auto"]),
         ),
         "model" if corrects_to(all, "auto") => Verdict::Adapted(match upper.as_str() {
@@ -456,9 +462,9 @@ fn is_rates(part: &str) -> bool {
     })
 }
 
-/// IQ-TREE's words for runs that select models, beside those that are models here.
-fn is_selection(upper: &str) -> bool {
-    ["MF", "TESTONLY", "TESTNEW", "TESTNEWONLY"].contains(&upper)
+/// IQ-TREE's words for runs that select models and end then.
+fn selects_alone(upper: &str) -> bool {
+    ["MF", "TESTONLY", "TESTNEWONLY"].contains(&upper)
 }
 
 /// IQ-TREE's words for runs that merge partitions.

@@ -62,7 +62,8 @@ fn concordance(plan: &Plan, options: &Concordance, record: &mut RunRecord) -> Re
         Some(_) => Some(Session::start(plan, record)?.setup.loaded),
         None => None,
     };
-    let newick = read_one_tree(&options.tree)?;
+    let mut newick = read_one_tree(&options.tree)?;
+    newick.accept_any_lengths();
     let taxa: Taxa = match &loaded {
         Some(loaded) => loaded.taxa.clone(),
         None => own_taxa(&newick, &file)?.sorted(),

@@ -70,7 +70,7 @@ fn read(matches: &ArgMatches, reading: &mut Reading) -> clap::error::Result<Anal
     let root = args.root.read(refusals);
     if root == Some(Rooting::Midpoint) {
         refusals.add(
-            "a consensus tree has no lengths, and so no middle: give -o TAXA instead of --root midpoint",
+            "the branches of a consensus tree have mean lengths or none, and so it has no middle: give -o TAXA instead of --root midpoint",
         );
     }
     let mut plan = reading.plan(DataOptions::default(), &args.run, &args.output, Some(&trees));

@@ -6,6 +6,7 @@ use super::run::method_as_read;
 use super::sequences::Sequences;
 use crate::distance::{DistanceMethod, DistanceTree, PairDistances, SquareMatrix};
 use crate::error::Result;
+use crate::parallel::used_memory;
 use crate::runtime::{Setup, format_bytes, format_seconds};
 use crate::steps::distance_memory::DistanceStorage;
 use crate::steps::distance_trees::file_bytes;
@@ -37,13 +38,14 @@ pub(crate) fn describe_distances(
     let found = method_as_read(options, setup)?;
     let mut all = Work::default();
     let (mut most, mut least, mut temporary, mut pairs, mut again) = (0, 0, 0, 0, false);
+    let used = used_memory().unwrap_or(0);
     for sequences in Sequences::all(options, setup) {
-        let arrangement = sequences.arrange(options, setup)?;
+        let arrangement = sequences.arrange(options, setup, used)?;
         let method = match sequences.partition {
             None => found.method.clone(),
             Some([_, partition]) => found.of_partition(partition),
         };
-        least = least.max(Arrangement::least(options, sequences.sizes(setup)));
+        least = least.max(Arrangement::least(options, sequences.sizes(setup, used)));
         let work = work_of(options, &sequences, &method, arrangement, setup)?;
         all.computed += work.computed;
         all.written += work.written;

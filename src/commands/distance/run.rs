@@ -12,12 +12,14 @@ use crate::model::Model;
 use crate::observer::{Event, Observer};
 use crate::optimize::{OptimizeOptions, optimize};
 use crate::output::{MatrixReport, PartitionMatrixReport, Section};
+use crate::parallel::used_memory;
 use crate::partition::Partition;
 use crate::plan::Plan;
 use crate::runtime::{RunRecord, Session, Setup, first_tree, with_threads};
 use crate::steps::distance_tally::Tally;
 use crate::steps::distance_trees::{Store, check_size, set_f84, tree_of_pairs};
 use crate::steps::replicates::{collect_replicates, resample};
+use crate::steps::select::select_models;
 use crate::steps::{BranchSupport, deliver_support};
 use crate::tree::Tree;
 
@@ -33,7 +35,16 @@ const MODEL_EPSILON: f64 = 0.1;
 /// Refused input; a file that cannot be written.
 pub(crate) fn distances(plan: &Plan, options: &MatrixPlan, record: &mut RunRecord) -> Result<()> {
     match &options.file {
-        None => of_alignment(options, Session::start(plan, record)?),
+        None => {
+            let session = Session::start(plan, record)?;
+            of_alignment(
+                options,
+                match options.formula {
+                    DistanceFormula::Models => select_models(session)?,
+                    _ => session,
+                },
+            )
+        }
         Some(file) => {
             let (taxa, matrix) = read_distances(file)?;
             check_size(&options.trees, taxa.len())?;
@@ -55,18 +66,19 @@ pub(crate) fn distances(plan: &Plan, options: &MatrixPlan, record: &mut RunRecor
 }
 
 fn of_alignment(options: &MatrixPlan, mut session: Session) -> Result<()> {
+    let used = used_memory().unwrap_or(0);
     for sequences in Sequences::all(options, &session.setup) {
-        sequences.arrange(options, &session.setup)?;
+        sequences.arrange(options, &session.setup, used)?;
     }
     let found = find_method(options, &mut session)?;
     session.stage("distances");
     if options.apart {
-        return of_partitions(options, &found, session);
+        return of_partitions(options, &found, used, session);
     }
     let Session { setup, record } = &mut session;
     let sequences = Sequences::whole(setup);
     let (_, report, trees) =
-        matrix_and_trees(options, &found, sequences, setup, [0.0, 1.0], record)?;
+        matrix_and_trees(options, &found, (sequences, used), setup, [0.0, 1.0], record)?;
     record.progress.result(&describe(&report));
     write_trees(&report, record)?;
     record.report.write_section(&SECTION, &report);
@@ -79,7 +91,7 @@ fn of_alignment(options: &MatrixPlan, mut session: Session) -> Result<()> {
 }
 
 /// The distances of each partition by itself, between the taxa that have data in it, and their trees.
-fn of_partitions(options: &MatrixPlan, found: &Found, session: Session) -> Result<()> {
+fn of_partitions(options: &MatrixPlan, found: &Found, used: u64, session: Session) -> Result<()> {
     let Session { setup, record } = session;
     let loaded = &setup.loaded;
     let work = |taxa: usize| taxa.pow(2) as f64;
@@ -92,7 +104,7 @@ fn of_partitions(options: &MatrixPlan, found: &Found, session: Session) -> Resul
         before = after;
         let [number, partition] = sequences.partition.unwrap_or_default();
         let (tally, distances, _) =
-            matrix_and_trees(options, found, sequences, &setup, phase, record)?;
+            matrix_and_trees(options, found, (sequences, used), &setup, phase, record)?;
         all.join(&tally);
         let name = loaded.partitions[partition].name.clone();
         reports.push(PartitionMatrixReport { number, name, distances });
@@ -106,16 +118,16 @@ fn of_partitions(options: &MatrixPlan, found: &Found, session: Session) -> Resul
     Ok(())
 }
 
-/// Computes and writes the distances of these sequences, and makes their trees.
+/// Computes and writes the distances of these sequences, and makes their trees. The run had so many bytes before it estimated models.
 fn matrix_and_trees(
     options: &MatrixPlan,
     found: &Found,
-    mut sequences: Sequences,
+    (mut sequences, used): (Sequences, u64),
     setup: &Setup,
     phase: [f64; 2],
     record: &mut RunRecord,
 ) -> Result<(Tally, MatrixReport, Vec<JoinedTree>)> {
-    let arrangement = sequences.arrange(options, setup)?;
+    let arrangement = sequences.arrange(options, setup, used)?;
     let (method, name) = match sequences.partition {
         None => (found.method.clone(), found.name()),
         Some([_, partition]) => (found.of_partition(partition), found.name_of_partition(partition)),

@@ -102,14 +102,14 @@ impl<'a> Sequences<'a> {
         (most, self.partitions.iter().map(sample).collect())
     }
 
-    /// What decides about the memory, before the sequences are prepared.
-    pub(crate) fn sizes(&self, setup: &Setup) -> Sizes {
+    /// What decides about the memory, before the sequences are prepared; `used` are the bytes that the run has.
+    pub(crate) fn sizes(&self, setup: &Setup, used: u64) -> Sizes {
         let groups = self.identical.as_ref().map_or(&[][..], |identical| identical.groups());
         Sizes {
             taxa: self.names.len(),
             sequences: self.count(),
             shared: groups.iter().filter(|group| group.len() > 1).count(),
-            beside: used_memory().unwrap_or(0)
+            beside: used
                 + PairDistances::bytes_of(
                     self.count(),
                     &self.partitions,
@@ -118,19 +118,25 @@ impl<'a> Sequences<'a> {
         }
     }
 
-    /// How the matrix is computed within the memory that is allowed and free.
+    /// How the matrix is computed within the memory that is allowed and free; `used` are the bytes that the run had when it was asked
+    /// first: what it has freed since is used again.
     ///
     /// # Errors
     /// [`Error::Usage`] if the user allows too little, or if the trees cannot be made of so many taxa or their temporary
     /// file has no room; [`Error::Failed`] if too little memory is free.
-    pub(crate) fn arrange(&self, options: &MatrixPlan, setup: &Setup) -> Result<Arrangement> {
+    pub(crate) fn arrange(
+        &self,
+        options: &MatrixPlan,
+        setup: &Setup,
+        used: u64,
+    ) -> Result<Arrangement> {
         check_size(&options.trees, self.count())?;
         let allowed = setup.plan.run.memory.unwrap_or(u64::MAX);
         let free = match (available_memory(), used_memory()) {
             (Some(free), Some(used)) => free.saturating_add(used),
             _ => u64::MAX,
         };
-        let found = Arrangement::within(allowed.min(free), options, self.sizes(setup));
+        let found = Arrangement::within(allowed.min(free), options, self.sizes(setup, used));
         let arrangement = found.map_err(|least| {
             let (least, place) = (format_bytes(least), &self.place);
             match allowed <= free {

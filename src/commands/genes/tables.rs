@@ -79,8 +79,9 @@ pub(super) fn deliver_genes(
     for (number, gene) in run.genes.iter().enumerate() {
         let mut found = record_of(record, number)?;
         let remarks = lengths.remarks(number);
-        let named = remarks.iter().map(|remark| format!("gene '{}' is {remark}", gene.name));
-        far_out.extend(named);
+        if !remarks.is_empty() {
+            far_out.push(format!("gene '{}' is {}", gene.name, remarks.join(", and ")));
+        }
         found.remarks.extend(remarks);
         let mut difference = None;
         if let (Some(species_tree), Some(tree)) = (&mut species_tree, found.tree()) {

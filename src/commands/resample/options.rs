@@ -5,7 +5,7 @@ use super::run::{BOOTSTRAP_MSA, BOOTSTRAP_PARTITIONS};
 use crate::commands::{Analysis, Group, Word, guide};
 use crate::plan::{DataArgs, ModelIs, OutputArgs, Plan, Reading, RunArgs};
 use crate::steps::options::DrawArgs;
-use clap::{ArgMatches, Args, FromArgMatches};
+use clap::{ArgMatches, Args, Command, FromArgMatches};
 
 /// The word.
 pub(crate) const WORD: Word = Word {
@@ -17,7 +17,7 @@ pub(crate) const WORD: Word = Word {
     guide: guide!("bootstrap"),
     flat: "bsmsa",
     outputs: &[BOOTSTRAP_MSA, BOOTSTRAP_PARTITIONS],
-    args: ResampleArgs::augment_args,
+    args,
     read,
     ..Word::BLANK
 };
@@ -35,6 +35,13 @@ struct ResampleArgs {
     run: RunArgs,
 }
 
+/// The options, of which one is of trees in other analyses.
+fn args(command: Command) -> Command {
+    let number = "Number of alignments [default: 100]";
+    ResampleArgs::augment_args(command)
+        .mut_arg("bs_trees", |arg| arg.value_name("N").help(number).long_help(number))
+}
+
 fn read(matches: &ArgMatches, reading: &mut Reading) -> clap::error::Result<Analysis> {
     let args = ResampleArgs::from_arg_matches(matches)?;
     let data = args.data.read(ModelIs::Optional, reading);
@@ -43,8 +50,9 @@ fn read(matches: &ArgMatches, reading: &mut Reading) -> clap::error::Result<Anal
     let refusals = &mut reading.refusals;
     let (bootstrap, criterion) = args.draw.read(plan.seed, args.data.has_partitions(), refusals);
     if criterion.is_some() {
-        refusals
-            .add("--bsmsa makes no trees: give a number of replicates, no rule of bootstopping");
+        refusals.add(
+            "resampled alignments are no trees: give a number of them, no rule of bootstopping",
+        );
     }
     Ok(Analysis::new(&WORD, Plan { bootstrap, ..plan }, Box::new(Resample)))
 }

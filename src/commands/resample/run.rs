@@ -19,6 +19,9 @@ pub(crate) const BOOTSTRAP_MSA: OutputKind =
 pub(crate) const BOOTSTRAP_PARTITIONS: OutputKind =
     OutputKind::new(41, "bootstrapMSA.N.part", "their partitions and models").numbered();
 
+/// In a partition file, a model that is to be selected.
+const AUTO: &str = "auto";
+
 /// The alignments of bootstrap replicates.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Resample;
@@ -69,7 +72,17 @@ fn resample(session: Session) -> Result<()> {
         let text = to_phylip(alignment, &columns)?;
         record.write_numbered(BOOTSTRAP_MSA, replicate + 1, &text)?;
         if setup.plan.data.partitions.is_some() {
-            let text = to_partition_file(&columns);
+            let model = |number: usize| {
+                let model = match loaded.candidates[number] {
+                    Some(_) => AUTO.to_string(),
+                    None => loaded.partitions[number].model.label(),
+                };
+                let scaler = loaded.brlen_scalers[number];
+                scaler.map_or(model.clone(), |scaler| format!("{model}+BU{{{scaler}}}"))
+            };
+            let models: Vec<String> =
+                loaded.file_order.iter().map(|&number| model(number)).collect();
+            let text = to_partition_file(&columns, &models);
             record.write_numbered(BOOTSTRAP_PARTITIONS, replicate + 1, &text)?;
         }
     }
@@ -105,15 +118,12 @@ fn to_phylip(alignment: &Alignment, columns: &[(&Partition, Vec<u32>)]) -> Resul
 }
 
 /// A line per partition that has columns.
-fn to_partition_file(partitions: &[(&Partition, Vec<u32>)]) -> String {
+fn to_partition_file(partitions: &[(&Partition, Vec<u32>)], models: &[String]) -> String {
     let (mut text, mut before) = (String::new(), 0);
-    for (partition, columns) in partitions.iter().filter(|(_, columns)| !columns.is_empty()) {
+    let all = partitions.iter().zip(models);
+    for ((partition, columns), model) in all.filter(|((_, columns), _)| !columns.is_empty()) {
         let (first, last) = (before + 1, before + columns.len());
-        text.push_str(&format!(
-            "{}, {} = {first}-{last}\n",
-            partition.model.label(),
-            partition.name
-        ));
+        text.push_str(&format!("{model}, {} = {first}-{last}\n", partition.name));
         before = last;
     }
     text

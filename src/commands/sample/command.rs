@@ -10,11 +10,10 @@ use crate::error::Result;
 use crate::parallel::used_memory;
 use crate::plan::{Facts, MemoryPlan, Plan, Workload};
 use crate::runtime::{RunRecord, Session};
-use crate::sampler::SamplingPlan;
+use crate::sampler::{SamplingPlan, StopRule};
 use crate::steps::dry_run::describe_run;
 use crate::steps::select::select_models;
 use crate::steps::starts::START_TREE;
-use std::fmt::Debug;
 
 /// Trees and parameters from their posterior distribution.
 #[derive(Debug, Clone, PartialEq)]
@@ -71,6 +70,8 @@ fn identity(sampling: &SamplingPlan) -> Vec<(&'static str, String)> {
         stones,
         priors,
     } = sampling;
+    let described = priors.describe().into_iter().map(|(name, prior)| format!("{name}={prior}"));
+    let described: Vec<String> = described.collect();
     vec![
         ("--ngen", generations.to_string()),
         ("--samplefreq", sample_every.to_string()),
@@ -79,13 +80,14 @@ fn identity(sampling: &SamplingPlan) -> Vec<(&'static str, String)> {
         ("--nchains", num_chains.to_string()),
         ("--temp", temperature.map_or("default".to_string(), |value| value.to_string())),
         ("--burninfrac", burnin.to_string()),
-        ("--stop", text(stop)),
+        ("--stop", describe_stop(stop)),
         ("--prior-only", prior_only.to_string()),
-        ("--ss", text(stones)),
-        ("priors", text(&priors.describe())),
+        ("--ss", stones.map_or("none".to_string(), |number| number.to_string())),
+        ("priors", described.join(", ")),
     ]
 }
 
-fn text(value: &impl Debug) -> String {
-    format!("{value:?}")
+fn describe_stop(StopRule { asdsf, ess }: &StopRule) -> String {
+    let number = |value: &Option<f64>| value.map_or("none".to_string(), |value| value.to_string());
+    format!("asdsf {}, ess {}", number(asdsf), number(ess))
 }

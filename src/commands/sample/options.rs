@@ -195,10 +195,9 @@ fn read_chains(args: &ChainArgs, refusals: &mut Refusals) -> SamplingPlan {
         diagnose_every,
         num_runs,
         num_chains,
-        temperature: args
-            .temp
-            .as_deref()
-            .map(|text| number(Some(text), "--temp", 0.0, refusals, |x| x >= 0.0)),
+        temperature: args.temp.as_deref().map(|text| {
+            number(Some(text), "--temp", 0.0, refusals, |x| (0.0..=1000.0).contains(&x))
+        }),
         burnin: number(
             args.burninfrac.as_deref(),
             "--burninfrac",
@@ -258,7 +257,7 @@ fn number(
     match text.parse::<f64>() {
         Ok(x) if x.is_finite() && is_allowed(x) => x,
         _ => {
-            let range = if option == "--temp" { "0 or more" } else { "from 0 to below 0.9" };
+            let range = if option == "--temp" { "from 0 to 1000" } else { "from 0 to below 0.9" };
             refusals.add(format!("{option} {text}: expected a number, {range}"));
             standard
         }

@@ -3,7 +3,7 @@
 use crate::plan::Refusals;
 use crate::sampler::{BrlenPrior, NumberPrior, Priors, SharesPrior};
 
-/// All priors; of those that are not given, the derefusals.
+/// All priors; of those that are not given, the defaults.
 pub(super) fn read_priors(
     brlens: Option<&str>,
     others: Option<&str>,
@@ -37,7 +37,7 @@ fn set(priors: &mut Priors, part: &str) -> Result<(), String> {
         "tratiopr" => priors.kappa = parse_shares(&option, text)?,
         "omegapr" => priors.omega = parse_shares(&option, text)?,
         "shapepr" => priors.shape = parse_number(&option, text, [0.02, 1000.0])?,
-        "pinvarpr" => priors.pinv = parse_number(&option, text, [0.0, 1.0])?,
+        "pinvarpr" => priors.pinv = parse_number(&option, text, [0.0, 0.99])?,
         "ratepr" => priors.multipliers = parse_shares(&option, text)?,
         "freeratepr" => priors.free_rates = parse_shares(&option, text)?,
         "freeweightpr" => priors.free_weights = parse_shares(&option, text)?,
@@ -137,9 +137,14 @@ mod tests {
         }
         let again = read_priors(None, Some(&described.join(",")), &mut refusals);
         assert_eq!(again, priors);
-        for bad in
-            ["shape=exp{1}", "shapepr", "shapepr=exp{0}", "shapepr=uni{3/2}", "pinvarpr=dir{1}"]
-        {
+        for bad in [
+            "shape=exp{1}",
+            "shapepr",
+            "shapepr=exp{0}",
+            "shapepr=uni{3/2}",
+            "pinvarpr=dir{1}",
+            "pinvarpr=uni{0.995/1}",
+        ] {
             let mut refusals = Refusals::default();
             read_priors(None, Some(bad), &mut refusals);
             assert!(!refusals.0.is_empty(), "{bad}");

@@ -12,7 +12,7 @@ use crate::parsimony::ParsimonyData;
 use crate::runtime::{JobContext, Jobs, Resources, Session, Setup, Shares, first_tree};
 use crate::sampler::{
     CoupledRun, Parameter, RunState, Sample, SamplerOptions, SamplingPlan, SteppingStones,
-    StonesState, admit_parameters, list_parameters,
+    StonesState, admit_parameters, list_parameters, priors_without_parameters,
 };
 use crate::steps::starts::START_TREE;
 use crate::steps::starts::{StartLengths, StartTree, make_starts, write_starts};
@@ -239,6 +239,12 @@ fn find_parameters(
     let has_scalers = session.setup.linkage.has_scalers();
     let parameters =
         list_parameters(&models, has_scalers, &sampling.priors).map_err(Error::Usage)?;
+    let unused = priors_without_parameters(&parameters, &models, &sampling.priors);
+    if !unused.is_empty() {
+        let names = unused.join(", ");
+        session
+            .event(Event::Note(format!("no model has a parameter for --prset {names}: no effect")));
+    }
     admit_parameters(&parameters, &sampling.priors, &mut models);
     Ok((parameters, models))
 }

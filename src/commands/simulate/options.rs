@@ -49,11 +49,11 @@ struct SimulateArgs {
     /// From 0 to below 1.
     #[arg(long, value_name = "SHARE", default_value_t = 0.0, allow_negative_numbers = true)]
     missing: f64,
-    /// Mean branch length of a random tree
+    /// Mean branch length of a random tree [default: 0.05]
     ///
     /// In substitutions per site.
-    #[arg(long, value_name = "LENGTH", default_value_t = 0.05, allow_negative_numbers = true)]
-    mean_brlen: f64,
+    #[arg(long, value_name = "LENGTH", allow_negative_numbers = true)]
+    mean_brlen: Option<f64>,
     /// Seed [default: 12345]
     ///
     /// The same seed gives the same sequences.
@@ -76,6 +76,9 @@ struct SimulateArgs {
     #[arg(long)]
     redo: bool,
 }
+
+/// Mean length of a branch of a random tree (substitutions per site).
+const DEFAULT_MEAN_BRLEN: f64 = 0.05;
 
 fn read(matches: &ArgMatches, reading: &mut Reading) -> clap::error::Result<Analysis> {
     let args = SimulateArgs::from_arg_matches(matches)?;
@@ -110,11 +113,15 @@ fn read(matches: &ArgMatches, reading: &mut Reading) -> clap::error::Result<Anal
     if !(0.0..1.0).contains(&args.missing) {
         refusals.add("--missing must be at least 0 and less than 1");
     }
-    if !(args.mean_brlen > 0.0 && args.mean_brlen <= 100.0) {
+    let mean_brlen = args.mean_brlen.unwrap_or(DEFAULT_MEAN_BRLEN);
+    if !(mean_brlen > 0.0 && mean_brlen <= 100.0) {
         refusals.add("--mean-brlen must be positive and at most 100 (substitutions per site)");
     }
     if args.name.is_none() && args.prefix.is_none() {
         refusals.add("no name for the output files: give --prefix PATH or -n NAME");
+    }
+    if args.mean_brlen.is_some() && matches!(tree, TreeSource::File(_)) {
+        reading.notes.push("the tree is given: --mean-brlen has no effect".into());
     }
     let data = DataOptions {
         partitions: args.partitions.clone(),
@@ -132,11 +139,6 @@ fn read(matches: &ArgMatches, reading: &mut Reading) -> clap::error::Result<Anal
     };
     let run = RunArgs { seed: args.seed, threads: Some("1".into()), ..RunArgs::default() };
     let plan = reading.plan(data, &run, &output, None);
-    let simulate = Simulate {
-        tree,
-        num_sites: args.sites,
-        missing: args.missing,
-        mean_brlen: args.mean_brlen,
-    };
+    let simulate = Simulate { tree, num_sites: args.sites, missing: args.missing, mean_brlen };
     Ok(Analysis::new(&WORD, plan, Box::new(simulate)))
 }

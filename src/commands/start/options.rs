@@ -7,7 +7,7 @@ use crate::plan::{
 };
 use crate::steps::options::{ConstraintArgs, FitArgs, IdenticalArgs, StartArgs};
 use crate::steps::starts::START_TREE;
-use clap::{ArgMatches, Args, FromArgMatches};
+use clap::{ArgMatches, Args, Command, FromArgMatches};
 
 /// The word.
 pub(crate) const WORD: Word = Word {
@@ -19,7 +19,7 @@ pub(crate) const WORD: Word = Word {
     flat: "start",
     outputs: &[START_TREE],
     replaces: Replaces::AllOfAnalyses,
-    args: StartingArgs::augment_args,
+    args,
     read,
     ..Word::BLANK
 };
@@ -44,6 +44,15 @@ struct StartingArgs {
     output: OutputArgs,
     #[command(flatten)]
     run: RunArgs,
+}
+
+/// The options, of which `-t` has another default than in a search.
+fn args(command: Command) -> Command {
+    let trees = "Starting trees: FILE, pars{5}, rand{5}, nj ... [default: pars{1}]";
+    let more = "Parsimony, random, or of the distances between the sequences (nj, bionj, bme, upgma), or several of these separated by commas; \
+                auto are those of a default search.";
+    StartingArgs::augment_args(command)
+        .mut_arg("tree", |arg| arg.help(trees).long_help(format!("{trees}\n\n{more}")))
 }
 
 fn read(matches: &ArgMatches, reading: &mut Reading) -> clap::error::Result<Analysis> {

@@ -40,7 +40,8 @@ impl Command for Support {
 /// Unreadable trees, trees over other taxa, and an outgroup that they do not have.
 fn support(plan: &Plan, tree: &Path, bs_trees: &Path, record: &mut RunRecord) -> Result<()> {
     let file = tree.display().to_string();
-    let newick = read_one_tree(tree)?;
+    let mut newick = read_one_tree(tree)?;
+    newick.accept_any_lengths();
     let taxa = own_taxa(&newick, &file)?.sorted();
     let root = find_root(plan.output.root.as_ref(), &taxa, &file);
     let root = root.map_err(|fault| Error::Input(fault.into()))?;

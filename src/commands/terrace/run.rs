@@ -58,7 +58,8 @@ impl Command for Terrace {
 fn terrace(options: &Terrace, session: Session) -> Result<()> {
     let Session { setup, record } = session;
     let (taxa, presence) = (&setup.loaded.taxa, &setup.loaded.presence);
-    let newick = read_one_tree(&options.tree)?;
+    let mut newick = read_one_tree(&options.tree)?;
+    newick.accept_any_lengths();
     let (tree, _) = newick.to_tree(taxa, &options.tree.display().to_string(), None)?;
     record.progress.stage("terrace", None);
     let comprehensive = comprehensive_taxon(taxa.len(), presence);

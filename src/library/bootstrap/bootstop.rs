@@ -91,6 +91,11 @@ impl BootstopTrees {
         self.trees.push(splits.into_iter().map(|split| self.table.insert(split)).collect());
     }
 
+    /// Number of trees so far.
+    pub fn num_trees(&self) -> usize {
+        self.trees.len()
+    }
+
     /// Tests whether the trees so far are enough. The halvings depend only on the seed and the number of trees.
     pub fn test(&self, bootstop: &Bootstop, seed: u64) -> BootstopTest {
         let replicates = self.trees.len();

@@ -94,18 +94,20 @@ pub struct Ranked {
 }
 
 impl Choosing {
-    /// Begins a selection for a partition with `num_sites` sites and `num_taxa` taxa with data, at least three.
+    /// Begins a selection for a partition with `num_sites` sites and `num_taxa` taxa with data, at least three. With so few sites
+    /// that AICc is not defined for any model, models are compared by AIC.
     pub fn new(
         candidates: CandidateSet,
         criterion: Criterion,
         num_sites: usize,
         num_taxa: usize,
     ) -> Self {
+        let num_lengths = (2 * num_taxa).saturating_sub(3);
         Choosing {
             candidates,
-            criterion,
+            criterion: criterion.where_defined(num_lengths, num_sites),
             num_sites,
-            num_lengths: (2 * num_taxa).saturating_sub(3),
+            num_lengths,
             stage: SelectionStage::First,
             first: None,
             fits: Vec::new(),
@@ -163,6 +165,11 @@ impl Choosing {
         self.advance();
     }
 
+    /// The criterion by which models are compared.
+    pub fn criterion(&self) -> Criterion {
+        self.criterion
+    }
+
     /// Log-likelihood of the best fit so far.
     pub fn best_lnl(&self) -> Option<f64> {
         let all = self.fits.iter().chain(&self.first);
@@ -187,7 +194,7 @@ impl Choosing {
             })
             .collect();
         ranked.sort_by(|a, b| {
-            // AICc may be undefined for all models; AIC then determines the order.
+            // AICc may be undefined for several models; AIC then determines their order.
             let by = |scores: &Scores| [scores.by(self.criterion), scores.aic];
             let pairs = by(&a.scores).into_iter().zip(by(&b.scores));
             let order = pairs.map(|(a, b)| a.total_cmp(&b)).find(|order| order.is_ne());

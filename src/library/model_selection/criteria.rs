@@ -32,6 +32,14 @@ impl Criterion {
             Criterion::Aicc => "AICc",
         }
     }
+
+    /// The same criterion, or AIC instead of AICc if this is not defined for any model of at least so many parameters.
+    pub fn where_defined(self, least_parameters: usize, num_sites: usize) -> Self {
+        match self {
+            Criterion::Aicc if num_sites <= least_parameters + 1 => Criterion::Aic,
+            _ => self,
+        }
+    }
 }
 
 /// The criteria of one fit.
@@ -92,6 +100,18 @@ mod tests {
         assert_eq!(Scores::new(-5.0, 9, 11).aicc, 28.0 + 180.0);
         assert_eq!(Scores::new(-5.0, 9, 10).aicc, f64::INFINITY);
         assert_eq!(Scores::new(0.0, 0, 0), Scores { aic: 0.0, aicc: f64::INFINITY, bic: 0.0 });
+    }
+
+    #[test]
+    fn where_aicc_is_not_defined_it_is_aic() {
+        for (criterion, num_sites, used) in [
+            (Criterion::Aicc, 10, Criterion::Aic),
+            (Criterion::Aicc, 11, Criterion::Aicc),
+            (Criterion::Bic, 10, Criterion::Bic),
+        ] {
+            assert_eq!(criterion.where_defined(9, num_sites), used);
+        }
+        assert!(Scores::new(-5.0, 9, 11).aicc.is_finite());
     }
 
     #[test]

@@ -69,7 +69,9 @@ mod tuning;
 pub use brlen_prior::BrlenPrior;
 pub use coupled::{CoupledRun, RunState, Sample};
 pub use options::SamplerOptions;
-pub use parameters::{Parameter, admit_parameters, columns, list_parameters};
+pub use parameters::{
+    Parameter, admit_parameters, columns, list_parameters, priors_without_parameters,
+};
 pub use plan::{DEFAULT_GENERATIONS, SamplingPlan, StopRule};
 pub use posterior::{Posterior, SplitSummary};
 pub use priors::{NumberPrior, Priors, SharesPrior};

@@ -29,6 +29,19 @@ pub enum Parameter {
     Multipliers,
 }
 
+/// Names of the priors that are not the usual ones, but of which no model has a parameter.
+pub fn priors_without_parameters(
+    parameters: &[Parameter],
+    models: &[Model],
+    priors: &Priors,
+) -> Vec<&'static str> {
+    let of_parameters = parameters.iter().map(|parameter| parameter.prior_name(models, priors));
+    let used: Vec<&str> = of_parameters.chain(["brlenspr"]).collect();
+    let usual = Priors::default().describe();
+    let own = priors.describe().into_iter().zip(usual).filter(|(own, usual)| own != usual);
+    own.map(|((name, _), _)| name).filter(|name| !used.contains(name)).collect()
+}
+
 /// The parameters of these models that are not fixed.
 ///
 /// # Errors
@@ -228,6 +241,15 @@ impl Parameter {
             (Parameter::Alpha(_), Heterogeneity::Gamma(gamma), _) => gamma.alpha = value,
             (Parameter::Pinv(_), _, Some(invariant)) => invariant.pinv = value,
             _ => unreachable!("a parameter of this model"),
+        }
+    }
+
+    /// The name with which its prior is typed.
+    fn prior_name(self, models: &[Model], priors: &Priors) -> &'static str {
+        match self {
+            Parameter::Alpha(_) => "shapepr",
+            Parameter::Pinv(_) => "pinvarpr",
+            _ => self.shares_prior(models, priors).map_or("", |(name, _)| name),
         }
     }
 

@@ -13,6 +13,8 @@ pub struct NewickTree {
     lengths: Vec<f64>,
     /// The first node on each line that has one, and that line.
     lines: Vec<(u32, u32)>,
+    /// Lengths may be negative, or in units of time.
+    pub(super) any_lengths: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -62,6 +64,17 @@ impl NewickTree {
     /// not substitutions per site.
     pub fn drop_lengths(&mut self) {
         self.lengths.clear();
+    }
+
+    /// Accepts lengths that cannot be substitutions per site: negative ones, as in trees of distances, and those in units of time. For callers
+    /// that write them again or compare them, but compute no likelihoods with them.
+    pub fn accept_any_lengths(&mut self) {
+        self.any_lengths = true;
+    }
+
+    /// Raises negative lengths to 0, for callers that optimise them.
+    pub fn raise_negative_lengths(&mut self) {
+        self.lengths.iter_mut().filter(|length| **length < 0.0).for_each(|length| *length = 0.0);
     }
 
     /// Adds a node that begins at this line and column, below the innermost open node. It is open until

@@ -166,7 +166,7 @@ impl NewickTree {
 
     pub(super) fn check_lengths(&self, file: &str) -> Faults {
         let mut faults = Faults::new();
-        for node in self.nodes() {
+        for node in self.nodes().filter(|_| !self.any_lengths) {
             let message = match node.length() {
                 Some(length) if length < 0.0 => {
                     format!(
@@ -357,6 +357,22 @@ mod tests {
             convert("((A,B),(C,D));", "ABCD"),
             ("(A:0.1,B:0.1,(C:0.1,D:0.1):0.1);".into(), false)
         );
+    }
+
+    #[test]
+    fn lengths_that_are_no_substitutions_are_read_where_they_are_only_written_again() {
+        let taxa = taxa("ABCD");
+        let text = "(A:-0.5,B:200000,(C:1,D:2):-1);";
+        assert_eq!(faults(read(text).to_tree(&taxa, "t", None)).len(), 3);
+        let mut any = read(text);
+        any.accept_any_lengths();
+        let (tree, _) = any.to_tree(&taxa, "t", None).unwrap();
+        assert_eq!(write_newick(&tree, |i| taxa.name(i), &NewickOptions::default()), text);
+        let mut raised = read("(A:-0.5,B:2,(C:1,D:2):-1);");
+        raised.raise_negative_lengths();
+        let (tree, _) = raised.to_tree(&taxa, "t", None).unwrap();
+        let written = write_newick(&tree, |i| taxa.name(i), &NewickOptions::default());
+        assert_eq!(written, "(A:0,B:2,(C:1,D:2):0);");
     }
 
     #[test]

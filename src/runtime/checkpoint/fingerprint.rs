@@ -2,6 +2,7 @@
 //! instruction sets, messages and names of files do not.
 
 use super::Identity;
+use super::identity::TASK;
 use crate::dataset::Loaded;
 use crate::likelihood::select::gives_default_bits;
 use crate::plan::{
@@ -45,7 +46,7 @@ pub(crate) fn hash_of_data(plan: &Plan, loaded: &Loaded) -> String {
 fn begin(plan: &Plan) -> Identity {
     let mut identity = Identity { command: plan.resuming_command.clone(), ..Identity::default() };
     identity.add("version", env!("CARGO_PKG_VERSION"));
-    identity.add("task", &plan.facts.task);
+    identity.add(TASK, &plan.facts.task);
     identity
 }
 

@@ -3,6 +3,9 @@
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
+/// The name of the entry that says what is computed.
+pub(super) const TASK: &str = "task";
+
 /// Everything that determines the results of a run, in words: names of inputs and options with their values.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Identity {
@@ -23,7 +26,7 @@ impl Identity {
         xxh3_64(&postcard::to_stdvec(&self.entries).unwrap_or_default())
     }
 
-    /// Where the other differs, as `name: 'this' in the checkpoint, 'that' now`.
+    /// Where the other differs, as `name: 'this' in the checkpoint, 'that' now`; only what is computed, if that differs.
     pub fn differences(&self, now: &Identity) -> Vec<String> {
         const NONE: &str = "none";
         let value = |of: &Identity, name: &str| {
@@ -35,6 +38,10 @@ impl Identity {
             if !names.contains(&name.as_str()) {
                 names.push(name);
             }
+        }
+        // Of another analysis, all is different.
+        if value(self, TASK) != value(now, TASK) {
+            names.retain(|name| *name == TASK);
         }
         let both = names.into_iter().map(|name| (name, value(self, name), value(now, name)));
         both.filter(|(_, then, now)| then != now)

@@ -189,8 +189,9 @@ def check(
     tree : Source
         Starting trees: FILE, pars{5}, rand{5}, nj ... Parsimony, random, or of the distances
         between the sequences (nj, bionj, bme, upgma), or several of these separated by commas, with
-        one search from each tree; auto is one search that takes what is best from 3 to 10 parsimony
-        trees (--fast: 1, --thorough: up to 50) [default: auto].
+        one search from each tree; auto, alone, is one search that takes what is best from 3
+        parsimony trees, or 6 where the data are small (--fast: 1, --thorough: up to 50) [default:
+        auto].
     random_start : bool
         Start from random trees [default: parsimony]
     tree_constraint : Source

@@ -27,7 +27,6 @@ def resample(
     definitions: Source | None = None,
     multistate: Value | None = None,
     asc_corr: Value | None = None,
-    bs_trees: Value | None = None,
     runs: int | str | None = None,
     bootstrap_seed: int | str | None = None,
     rapid_seed: int | str | None = None,
@@ -44,6 +43,7 @@ def resample(
     gpu: Value | None = None,
     gpu_precision: Value | None = None,
     ranks_per_job: int | str | None = None,
+    bs_trees: int | str | None = None,
     prefix: PathLike | None = None,
     redo: bool = False,
     progress: Progress = None,
@@ -101,10 +101,6 @@ def resample(
     asc_corr : Value
         Ascertainment bias correction of RAxML's ASC_ models: only lewis; the others are written in
         the model, as +ASC_FELS{sites} or +ASC_STAM{sites/sites/...} [default: lewis]
-    bs_trees : Value
-        Number of replicates, or autoMRE [default: 100] With a rule, replicates are made until there
-        are enough (bootstopping): autoMRE, autoMR or autoFC, tested after every 50 replicates, with
-        the largest number in braces: autoMRE{500} [default: 1000].
     runs : int | str
         Number of replicates as in --bs-trees; also -N In a search without --all, -b and -x it is
         the number of starting trees.
@@ -151,6 +147,8 @@ def resample(
     ranks_per_job : int | str
         Under mpirun: processes that compute one likelihood together, auto or a number By default,
         as many as make it faster; the result is the same with any number [default: auto].
+    bs_trees : int | str
+        Number of alignments [default: 100]
     prefix : path
         Results are also files, PREFIX.mlsearch.*; an interrupted run is resumed by the same call.
     redo : bool
@@ -182,7 +180,6 @@ def resample(
             ("--definitions", "definitions", "source", definitions),
             ("--multistate", "multistate", "value", multistate),
             ("--asc-corr", "asc_corr", "value", asc_corr),
-            ("--bs-trees", "bs_trees", "value", bs_trees),
             ("-#", "runs", "value", runs),
             ("-b", "bootstrap_seed", "value", bootstrap_seed),
             ("-x", "rapid_seed", "value", rapid_seed),
@@ -199,6 +196,7 @@ def resample(
             ("--gpu", "gpu", "value", gpu),
             ("--gpu-precision", "gpu_precision", "value", gpu_precision),
             ("--ranks-per-job", "ranks_per_job", "value", ranks_per_job),
+            ("--bs-trees", "bs_trees", "value", bs_trees),
         ],
         prefix,
         redo,

@@ -38,7 +38,7 @@ def simulate(
     missing : Value
         Share of (taxon x partition) cells without data From 0 to below 1.
     mean_brlen : Value
-        Mean branch length of a random tree In substitutions per site.
+        Mean branch length of a random tree [default: 0.05] In substitutions per site.
     seed : int | str
         Seed [default: 12345] The same seed gives the same sequences.
     prefix : path

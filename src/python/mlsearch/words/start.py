@@ -60,10 +60,9 @@ def start(
         Alignment in PHYLIP, FASTA, NEXUS, Clustal or Stockholm format Gzipped or not; - reads
         standard input.
     tree : Source
-        Starting trees: FILE, pars{5}, rand{5}, nj ... Parsimony, random, or of the distances
-        between the sequences (nj, bionj, bme, upgma), or several of these separated by commas, with
-        one search from each tree; auto is one search that takes what is best from 3 to 10 parsimony
-        trees (--fast: 1, --thorough: up to 50) [default: auto].
+        Starting trees: FILE, pars{5}, rand{5}, nj ... [default: pars{1}] Parsimony, random, or of
+        the distances between the sequences (nj, bionj, bme, upgma), or several of these separated
+        by commas; auto are those of a default search.
     model : Value
         GTR+G, HKY+I, LG+F+G, BIN, MK ...; or auto Also GY+F3X4, GTRGAMMA, PROTGAMMALG and others;
         auto selects one for each partition; a file is read as with -q.
