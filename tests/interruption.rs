@@ -175,6 +175,8 @@ fn a_killed_search_under_profiles_ends_the_same() {
     let path = folder.path().join("aa.phy");
     std::fs::write(&path, text).expect("a small file can be written");
     survives(&format!("-s {} -m LG+C10+F+G4 --site-rates", path.display()), 13);
+    // A random tree contradicts the data, and then all classes from the beginning follow.
+    survives(&format!("-s {} -m LG+C10+G4 --evaluate -t rand{{1}}", path.display()), 11);
 }
 
 /// One tree, so that every kill is inside of its evaluation.

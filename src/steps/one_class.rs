@@ -36,7 +36,7 @@ pub(super) fn follow(models: &mut [Model], guides: &[Model]) {
 }
 
 /// What is optimised: the models of these partitions, from `initial` ones, and the branch lengths of a tree.
-pub(crate) struct TreeToOptimise<'a> {
+pub(crate) struct TreeToOptimize<'a> {
     pub setup: &'a Setup<'a>,
     pub partitions: &'a [Partition],
     pub initial: &'a [Model],
@@ -54,7 +54,7 @@ struct TreeState {
     present: OptimizeState,
 }
 
-impl TreeToOptimise<'_> {
+impl TreeToOptimize<'_> {
     /// Optimises models and lengths, beginning with one class where models have guides, and where a tree contradicts the data with all classes,
     /// too: then lengths have several optima, and either start may lead to the better one (on random trees of 21 to 60 proteins
     /// under LG+C10+G4, those of the two differ by up to 99 log units, the higher one as often from one class as from all). `begun` is
@@ -62,13 +62,13 @@ impl TreeToOptimise<'_> {
     ///
     /// # Errors
     /// There is not enough memory, the engine has failed, or the run is to end.
-    pub(crate) fn optimise(
+    pub(crate) fn optimize(
         &self,
         resources: Resources,
         begun: impl Fn(&mut Evaluator) -> Result<()>,
         job: &mut JobContext,
     ) -> Result<(Evaluator, Vec<Model>, f64)> {
-        let TreeToOptimise { setup, partitions, initial, tree, options } = self;
+        let TreeToOptimize { setup, partitions, initial, tree, options } = self;
         let begin = |models: &[Model], tree: &Tree| {
             let tree = tree.clone();
             let mut evaluator =
@@ -85,16 +85,19 @@ impl TreeToOptimise<'_> {
         let mut evaluator = begin(&models, lengths.as_ref().unwrap_or(tree))?;
         let plan = plan.unwrap_or_else(|| OptimizePlan::new(Goal::Best, options));
         let mut from_one_class = None;
-        let mut optimisation =
-            match job.resume_state(|state: &TreeState| state.present.fits(&evaluator, &models))? {
-                None => Optimisation::go_on(plan, &mut evaluator, &mut models, initial, options),
-                Some(state) => {
-                    (began_with_one_class, from_one_class) =
-                        (state.began_with_one_class, state.from_one_class);
-                    let present = state.present;
-                    Optimisation::resume(present, &mut evaluator, &mut models, initial, options)
-                }
-            };
+        let fits = |state: &TreeState| {
+            let before = state.from_one_class.iter().map(|(_, state)| state);
+            before.chain([&state.present]).all(|state| state.fits(&evaluator, &models))
+        };
+        let mut optimisation = match job.resume_state(fits)? {
+            None => Optimisation::go_on(plan, &mut evaluator, &mut models, initial, options),
+            Some(state) => {
+                (began_with_one_class, from_one_class) =
+                    (state.began_with_one_class, state.from_one_class);
+                let present = state.present;
+                Optimisation::resume(present, &mut evaluator, &mut models, initial, options)
+            }
+        };
         loop {
             // What begins anew is far below what was found, which would look like a loss.
             job.mute(from_one_class.is_some());

@@ -2,7 +2,7 @@
 //! best tree under the mixture, after it.
 
 use super::climb::{Begin, Climbed, climb};
-use super::one_class::TreeToOptimise;
+use super::one_class::TreeToOptimize;
 use super::site_rates::SITE_FREQS;
 use super::{Outcome, best_of};
 use crate::dataset::{DECIMALS, GivenTree, Loaded};
@@ -139,8 +139,8 @@ fn fit_in_job(
         branches: search.opt_branches,
         ..OptimizeOptions::to(search.lh_epsilon.unwrap_or(MIXTURE_EPSILON))
     };
-    let tree = TreeToOptimise { setup, partitions, initial, tree, options };
-    let (mut evaluator, models, lnl) = tree.optimise(resources, |_| Ok(()), job)?;
+    let tree = TreeToOptimize { setup, partitions, initial, tree, options };
+    let (mut evaluator, models, lnl) = tree.optimize(resources, |_| Ok(()), job)?;
     job.event(&Event::Detail(format!("{source}: lnL {lnl:.6} under the profile mixture")));
     let profiles = |partition: usize| match evaluator.num_taxa_of(partition) {
         0 | 1 => {

@@ -11,7 +11,7 @@ use crate::runtime::{JobContext, RunRecord, Session, Setup};
 use crate::steps::ancestral::{self, deliver_ancestral};
 use crate::steps::branch_tests::{self, deliver_branch_tests};
 use crate::steps::dry_run::describe_searches;
-use crate::steps::one_class::TreeToOptimise;
+use crate::steps::one_class::TreeToOptimize;
 use crate::steps::results::{BEST_MODEL, BEST_TREE, ML_TREES};
 use crate::steps::select::select_models;
 use crate::steps::site_frequencies::{self, begin_with_guide_tree, end_with_mixture};
@@ -138,9 +138,9 @@ fn evaluate_tree(setup: &Setup, start: &StartTree, job: &mut JobContext) -> Resu
     // search does, is slower here and ends lower, because partitions with few sites do not leave its very short
     // branches (59 taxa, 8 partitions: -51124.95 instead of -51124.51).
     let partitions = &setup.loaded.partitions;
-    let tree = TreeToOptimise { setup, partitions, initial: &initial, tree: &start.tree, options };
+    let tree = TreeToOptimize { setup, partitions, initial: &initial, tree: &start.tree, options };
     let begun = |evaluator: &mut Evaluator| set_partition_trees(setup, evaluator, &start.source);
-    let (evaluator, models, lnl) = tree.optimise(job.resources, begun, job)?;
+    let (evaluator, models, lnl) = tree.optimize(job.resources, begun, job)?;
     job.event(&Event::Detail(format!("{}: lnL {lnl:.6}", start.source)));
     Outcome::of(start.source.clone(), evaluator, models, setup)
 }
