@@ -131,9 +131,13 @@ mod tests {
     fn posterior_means_are_those_of_likelihoods_of_single_categories() {
         let mut rng = stream(7, Purpose::Test, 0);
         let tree = yule_tree(8, 0.3, &mut rng);
-        for text in
-            ["JC+G3{0.5}", "HKY{2}+FE+G2{0.4}+I{0.3}", "LG+C10+R2{0.3/1.7}{0.5/0.5}", "LG4M"]
-        {
+        for text in [
+            "JC+G3{0.5}",
+            "HKY{2}+FE+G2{0.4}+I{0.3}",
+            "LG+C10+R2{0.3/1.7}{0.5/0.5}",
+            "LG+C10+G2{0.5}+I{0.2}",
+            "LG4M",
+        ] {
             let model = Model::parse(text).unwrap();
             let patterns = sample_partition(&tree, &model, 8, 60, &mut rng);
             let data = PartitionData::new(&patterns, &model);

@@ -29,7 +29,7 @@ impl Evaluator {
 
     /// Log-likelihood of every pattern of a partition (unweighted) in each category of rates over sites, `[category][pattern]`,
     /// those of variable sites alone and then, under a model with invariant sites, the sum of the
-    /// likelihoods of invariant ones, with their proportion as a factor: minus infinity where the pattern is variable.
+    /// likelihoods of invariant ones, with their proportion as a factor: minus infinity, or as good as that, where the pattern is variable.
     ///
     /// # Errors
     /// The engine has failed.
