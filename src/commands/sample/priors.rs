@@ -1,5 +1,6 @@
 //! Priors of a sample, as they are typed: `--brlenspr exp{10}`, `--prset shapepr=uni{0/50},statefreqpr=dir{10}`.
 
+use crate::model::bounds::{ALPHA_MAX, ALPHA_MIN, PINV_MAX, PINV_MIN};
 use crate::plan::Refusals;
 use crate::sampler::{BrlenPrior, NumberPrior, Priors, SharesPrior};
 
@@ -36,8 +37,8 @@ fn set(priors: &mut Priors, part: &str) -> Result<(), String> {
         "statefreqpr" => priors.freqs = parse_shares(&option, text)?,
         "tratiopr" => priors.kappa = parse_shares(&option, text)?,
         "omegapr" => priors.omega = parse_shares(&option, text)?,
-        "shapepr" => priors.shape = parse_number(&option, text, [0.02, 1000.0])?,
-        "pinvarpr" => priors.pinv = parse_number(&option, text, [0.0, 0.99])?,
+        "shapepr" => priors.shape = parse_number(&option, text, [ALPHA_MIN, ALPHA_MAX])?,
+        "pinvarpr" => priors.pinv = parse_number(&option, text, [PINV_MIN, PINV_MAX])?,
         "ratepr" => priors.multipliers = parse_shares(&option, text)?,
         "freeratepr" => priors.free_rates = parse_shares(&option, text)?,
         "freeweightpr" => priors.free_weights = parse_shares(&option, text)?,

@@ -186,8 +186,10 @@ impl Model {
         let rates: Vec<f64> =
             self.rates_over_sites().rates.iter().map(|rate| rate * (1.0 - pinv)).collect();
         // The frequencies of invariant sites are means over the classes of a mixture by their weights, which must not all be 0.
-        let least = if self.mixture.is_some() { 1e-200 } else { 0.0 };
-        let others = if cat.is_none() { least } else { 0.0 };
+        let others = match cat {
+            None if self.mixture.is_some() => 1e-200,
+            _ => 0.0,
+        };
         let weights =
             (0..rates.len()).map(|at| if Some(at) == cat { 1.0 } else { others }).collect();
         model.heterogeneity =

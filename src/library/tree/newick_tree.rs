@@ -22,6 +22,9 @@ pub(super) const RESOLVED_BRLEN: f64 = 1e-6;
 /// Longest length that is accepted: longer ones are probably not in substitutions per site.
 pub(super) const MAX_READ_BRLEN: f64 = 1e5;
 
+/// Greatest magnitude of a length of any unit: far above years, and far below what overflows on the grid of lengths.
+const MAX_ANY_BRLEN: f64 = 1e15;
+
 /// True for what can be a length in substitutions per site.
 pub fn is_usable_brlen(length: f64) -> bool {
     (0.0..=MAX_READ_BRLEN).contains(&length)
@@ -166,8 +169,13 @@ impl NewickTree {
 
     pub(super) fn check_lengths(&self, file: &str) -> Faults {
         let mut faults = Faults::new();
-        for node in self.nodes().filter(|_| !self.any_lengths) {
+        for node in self.nodes() {
             let message = match node.length() {
+                Some(length) if self.any_lengths && length.abs() > MAX_ANY_BRLEN => format!(
+                    "branch length {} is no length: expected at most {MAX_ANY_BRLEN}",
+                    short_number(length)
+                ),
+                Some(_) if self.any_lengths => continue,
                 Some(length) if length < 0.0 => {
                     format!(
                         "negative branch length {}; lengths must be 0 or more",
@@ -368,6 +376,12 @@ mod tests {
         any.accept_any_lengths();
         let (tree, _) = any.to_tree(&taxa, "t", None).unwrap();
         assert_eq!(write_newick(&tree, |i| taxa.name(i), &NewickOptions::default()), text);
+        for huge in ["1e300", "-1e16"] {
+            let mut huge = read(&format!("(A:{huge},B:1,(C:1,D:2):1);"));
+            huge.accept_any_lengths();
+            let faults = faults(huge.to_tree(&taxa, "t", None));
+            assert!(faults[0].contains("'A': branch length"), "{faults:?}");
+        }
         let mut raised = read("(A:-0.5,B:2,(C:1,D:2):-1);");
         raised.raise_negative_lengths();
         let (tree, _) = raised.to_tree(&taxa, "t", None).unwrap();
