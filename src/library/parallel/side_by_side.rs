@@ -8,7 +8,8 @@ use std::time::Duration;
 /// How often the caller looks whether it is to stop.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Does so many jobs, each on one of the workers, which take them in order. The results are in the order of the jobs.
+/// Does so many jobs, each on one of the workers, which take them in order. The results are in the order of the jobs. A worker for
+/// whom no job is left is given to `leave`, while others may be at work.
 ///
 /// From time to time, `stops` is told how many jobs are done, and says if the rest is to be left out: `work` is given a function
 /// that tells this, and may then return `None`, as for jobs that were not begun.
@@ -16,9 +17,10 @@ const LOOK: Duration = Duration::from_millis(20);
 /// # Panics
 /// If a job does.
 pub(crate) fn side_by_side<W: Send, T: Send>(
-    workers: &mut [W],
+    workers: impl IntoIterator<Item = W>,
     num_jobs: usize,
     work: impl Fn(&mut W, usize, &dyn Fn() -> bool) -> Option<T> + Sync,
+    leave: impl Fn(W) + Sync,
     mut stops: impl FnMut(usize) -> bool,
 ) -> Vec<Option<T>> {
     let mut results: Vec<Option<T>> = (0..num_jobs).map(|_| None).collect();
@@ -26,8 +28,9 @@ pub(crate) fn side_by_side<W: Send, T: Send>(
     let is_over = || is_stopped.load(Ordering::Relaxed);
     let (sender, receiver) = channel();
     std::thread::scope(|scope| {
-        for worker in workers.iter_mut().take(num_jobs) {
+        for mut worker in workers.into_iter().take(num_jobs) {
             let (sender, next, work, is_over) = (sender.clone(), &next, &work, &is_over);
+            let leave = &leave;
             scope.spawn(move || {
                 while !is_over() {
                     let job = next.fetch_add(1, Ordering::Relaxed);
@@ -35,8 +38,9 @@ pub(crate) fn side_by_side<W: Send, T: Send>(
                         break;
                     }
                     // The caller waits until all senders are gone.
-                    let _ = sender.send((job, work(worker, job, is_over)));
+                    let _ = sender.send((job, work(&mut worker, job, is_over)));
                 }
+                leave(worker);
             });
         }
         drop(sender);
@@ -84,15 +88,18 @@ mod tests {
     #[test]
     fn results_are_in_the_order_of_the_jobs() {
         for num_workers in [1, 2, 5, 12] {
-            let mut workers = vec![0; num_workers];
+            let done = AtomicUsize::new(0);
+            let leave = |worker| {
+                done.fetch_add(worker, Ordering::Relaxed);
+            };
             let work = |worker: &mut usize, job: usize, _: &dyn Fn() -> bool| {
                 *worker += 1;
                 std::thread::sleep(Duration::from_micros(100 * (8 - job as u64)));
                 Some(job * job)
             };
-            let results = side_by_side(&mut workers, 8, work, |_| false);
+            let results = side_by_side(vec![0; num_workers], 8, work, leave, |_| false);
             assert_eq!(results, (0..8).map(|job| Some(job * job)).collect::<Vec<_>>());
-            assert_eq!(workers.iter().sum::<usize>(), 8);
+            assert_eq!(done.into_inner(), 8);
         }
     }
 
@@ -104,7 +111,7 @@ mod tests {
             }
             (job < 2).then_some(job)
         };
-        let results = side_by_side(&mut [(), ()], 9, work, |done| done >= 2);
+        let results = side_by_side([(), ()], 9, work, drop, |done| done >= 2);
         assert_eq!(results[..2], [Some(0), Some(1)]);
         assert!(results[2..].iter().all(Option::is_none));
     }
@@ -116,6 +123,6 @@ mod tests {
             assert!(job < 3);
             Some(())
         };
-        side_by_side(&mut [(), ()], 5, work, |_| false);
+        side_by_side([(), ()], 5, work, drop, |_| false);
     }
 }

@@ -21,7 +21,7 @@ pub(super) struct Crew<'e> {
     /// Has the tree of the climb, and optimises its branches.
     pub(super) leader: &'e mut Evaluator,
     /// Others, which may have any tree.
-    others: &'e mut [Evaluator],
+    others: Vec<&'e mut Evaluator>,
     /// Threads for those that scan: the others, and the leader if there is one thread more.
     pool: Option<&'e mut Pool>,
 }
@@ -29,15 +29,16 @@ pub(super) struct Crew<'e> {
 impl<'e> Crew<'e> {
     /// A leader who scans alone.
     pub(super) fn alone(leader: &'e mut Evaluator) -> Self {
-        Crew { leader, others: &mut [], pool: None }
+        Crew { leader, others: Vec::new(), pool: None }
     }
 
     /// A leader with others; on a pool of as many threads as there are others, they alone scan.
     pub(super) fn new(
         leader: &'e mut Evaluator,
-        others: &'e mut [Evaluator],
+        others: impl IntoIterator<Item = &'e mut Evaluator>,
         pool: &'e mut Pool,
     ) -> Self {
+        let others: Vec<_> = others.into_iter().collect();
         debug_assert!((others.len()..=others.len() + 1).contains(&pool.num_workers()));
         Crew { leader, others, pool: Some(pool) }
     }
@@ -72,7 +73,8 @@ impl<'e> Crew<'e> {
         }
         let leader_scans = num_scanning > self.others.len();
         let leader = leader_scans.then_some(&mut *self.leader);
-        let evaluators = leader.into_iter().chain(self.others.iter_mut());
+        let others = self.others.iter_mut().map(|other| &mut **other);
+        let evaluators = leader.into_iter().chain(others);
         let member = |(evaluator, views)| Mutex::new(Member { evaluator, views });
         let members = evaluators.zip(views.iter_mut()).map(member).collect();
         let mut side_by_side = SideBySide { members, pool, latest: 0, news: None };

@@ -306,7 +306,7 @@ impl<'a> Search<'a> {
                     let begin = self.evaluator.snapshot();
                     self.companions.iter_mut().for_each(|other| other.resume(&begin, self.models));
                 }
-                Crew::new(self.evaluator, &mut self.companions, pool)
+                Crew::new(self.evaluator, self.companions.iter_mut(), pool)
             }
             _ => Crew::alone(self.evaluator),
         };

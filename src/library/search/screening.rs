@@ -41,8 +41,8 @@ impl Search<'_> {
         let make = |_: &mut (), job: usize, _: &dyn Fn() -> bool| {
             Some(make_start(data, options, first + job))
         };
-        let mut workers = vec![(); self.companions.len().max(1)];
-        let starts = side_by_side(&mut workers, count, make, |_| false);
+        let workers = vec![(); self.companions.len().max(1)];
+        let starts = side_by_side(workers, count, make, drop, |_| false);
         let starts: Vec<Tree> = starts.into_iter().flatten().collect();
         self.plan.history.more_starts.extend(starts.iter().cloned());
         let starts = (first..).zip(starts).collect();

@@ -17,6 +17,8 @@ use crate::parallel::{Pool, rehearsed_side_by_side, side_by_side};
 use crate::parsimony::ParsimonyData;
 use crate::rng::{Purpose, substream};
 use crate::tree::{adopt_shared_brlens, edges_not_in};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// What the climbs of a wave have in common.
 struct Common<'a, 'd> {
@@ -74,19 +76,21 @@ impl<'d> Common<'_, 'd> {
     }
 
     /// A whole climb; `None` if it was left out.
-    fn climb(
+    fn climb<'e>(
         &self,
         climb: &Climb,
-        group: &mut Group,
+        group: &mut Group<'e>,
+        idle: &Idle<'e>,
         is_over: &dyn Fn() -> bool,
     ) -> Result<Option<End>> {
-        let mut crew = group.crew();
-        let mut rounds = self.begin(climb, crew.leader)?;
+        let mut rounds = self.begin(climb, group.leader)?;
         let mut views = Vec::new();
         let best = self.best.map(|best| best.snapshot.tree());
         while !is_over() {
-            if let Ended::All { .. } = rounds.step(&mut crew, &mut views, self.data, best)? {
-                return Ok(Some(End::of(crew.leader, rounds.changed)?));
+            group.take_in(idle);
+            let step = rounds.step(&mut group.crew(), &mut views, self.data, best)?;
+            if let Ended::All { .. } = step {
+                return Ok(Some(End::of(group.leader, rounds.changed)?));
             }
         }
         Ok(None)
@@ -96,9 +100,44 @@ impl<'d> Common<'_, 'd> {
 /// Evaluators that take one climb after the other, with all their threads.
 struct Group<'e> {
     leader: &'e mut Evaluator,
-    others: &'e mut [Evaluator],
+    others: Vec<&'e mut Evaluator>,
     /// For all of them, if there are others.
     pool: Option<Pool>,
+}
+
+/// Evaluators of groups for which no climb of the wave is left: they help those that are at work.
+struct Idle<'e> {
+    evaluators: Mutex<Vec<&'e mut Evaluator>>,
+    /// Number of groups at work.
+    num_groups: AtomicUsize,
+}
+
+impl<'e> Idle<'e> {
+    /// None so far, of so many groups.
+    fn none(num_groups: usize) -> Self {
+        Idle { evaluators: Mutex::default(), num_groups: AtomicUsize::new(num_groups) }
+    }
+
+    /// A group has nothing to do any more.
+    fn add(&self, group: Group<'e>) {
+        // Its threads end first.
+        let Group { leader, others, pool } = group;
+        drop(pool);
+        self.num_groups.fetch_sub(1, Ordering::Relaxed);
+        self.lock().extend(std::iter::once(leader).chain(others));
+    }
+
+    /// A fair share of them for one of the groups at work.
+    fn take(&self) -> Vec<&'e mut Evaluator> {
+        let mut evaluators = self.lock();
+        let share = evaluators.len().div_ceil(self.num_groups.load(Ordering::Relaxed).max(1));
+        evaluators.drain(..share).collect()
+    }
+
+    /// A panic of another thread ends the work of all.
+    fn lock(&self) -> MutexGuard<'_, Vec<&'e mut Evaluator>> {
+        self.evaluators.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl<'e> Group<'e> {
@@ -116,15 +155,27 @@ impl<'e> Group<'e> {
             evaluators = rest;
             if let Some((leader, others)) = group.split_first_mut() {
                 let pool = (size > 1).then(|| pool.like(size));
+                let others = others.iter_mut().collect();
                 groups.push(Group { leader, others, pool });
             }
         }
         groups
     }
 
+    /// Takes in evaluators of groups that have nothing to do any more.
+    fn take_in(&mut self, idle: &Idle<'e>) {
+        let new = idle.take();
+        if !new.is_empty() {
+            self.others.extend(new);
+            self.pool = Some(Pool::beside_another(1 + self.others.len()));
+        }
+    }
+
     fn crew(&mut self) -> Crew<'_> {
         match &mut self.pool {
-            Some(pool) => Crew::new(self.leader, self.others, pool),
+            Some(pool) => {
+                Crew::new(self.leader, self.others.iter_mut().map(|other| &mut **other), pool)
+            }
             None => Crew::alone(self.leader),
         }
     }
@@ -151,21 +202,27 @@ impl Search<'_> {
             (Some(best), [_, _, ..], Some(pool)) => {
                 let models = &*self.models;
                 self.companions.iter_mut().for_each(|other| other.resume(&best.snapshot, models));
-                let climb = |group: &mut Group, number: usize, is_over: &dyn Fn() -> bool| {
-                    common.climb(&left[number], group, is_over).transpose()
+                let helps = self.scans_side_by_side;
+                let mut groups = Group::divide(&mut self.companions, pool, left.len(), helps);
+                let idle = Idle::none(groups.len());
+                let climb = |group: &mut _, number: usize, is_over: &dyn Fn() -> bool| {
+                    common.climb(&left[number], group, &idle, is_over).transpose()
                 };
-                let evaluators = &mut self.companions;
-                let mut groups =
-                    Group::divide(evaluators, pool, left.len(), self.scans_side_by_side);
+                let leave = |group| {
+                    if helps {
+                        idle.add(group);
+                    }
+                };
                 let meter = &self.plan.meter;
+                let stops = |number: usize| {
+                    observer.advance(meter.at(parts[number]));
+                    observer.must_stop()
+                };
                 let ends = match pool.rehearsal() {
                     Some(rehearsal) => {
                         rehearsed_side_by_side(rehearsal, &mut groups, left.len(), climb)
                     }
-                    None => side_by_side(&mut groups, left.len(), climb, |number| {
-                        observer.advance(meter.at(parts[number]));
-                        observer.must_stop()
-                    }),
+                    None => side_by_side(groups, left.len(), climb, leave, stops),
                 };
                 // Those after one that was left out are computed again when the search goes on.
                 let ends: Vec<End> =
