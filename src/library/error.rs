@@ -144,6 +144,12 @@ impl Faults {
         }
     }
 
+    /// Adds others that were found in the same lines.
+    pub(crate) fn append_by_line(&mut self, others: Faults) {
+        self.num_others += others.num_others;
+        others.kept.into_iter().for_each(|fault| self.push_by_line(fault));
+    }
+
     /// Adds those that were found after these.
     pub fn append(&mut self, others: Faults) {
         self.num_others += others.num_others;

@@ -5,15 +5,16 @@ use crate::alignment::{Alignment, Patterns};
 use crate::alphabet::{Code, DataType, Encoder, Unreadable, num_multistate_states};
 use crate::error::{Fault, Faults, abridged};
 
-/// From this share of letters that are only amino acids, a nucleotide partition looks like protein: in proteins,
+/// From this share of characters that nucleotides do not have, a nucleotide partition looks like another type: in proteins,
 /// E, F, I, L, P and Q are a third of all letters.
-pub(super) const LOOKS_LIKE_PROTEIN: f64 = 0.1;
+pub(super) const LOOKS_LIKE_ANOTHER_TYPE: f64 = 0.1;
 
 /// Encodes and compresses the columns of one partition. Site i of the result is column `def.sites[i]`; in codon
 /// data it is the codon in columns `def.sites[3 * i..3 * i + 3]`, in the order written.
 ///
 /// # Errors
-/// A fault per taxon and character that the data type does not have, at the first such cell; for codons also a
+/// A fault per taxon and character that the data type does not have, at the first such cell, or one for all if they
+/// are those of another type; for codons also a
 /// number of columns that is not a multiple of three, and a fault per taxon that has stop codons, at the first.
 ///
 /// # Panics
@@ -32,8 +33,9 @@ pub fn build_patterns(
     for taxon in 0..alignment.num_taxa() {
         survey.read_row(alignment, taxon, def, &mut encoder, data_type);
     }
-    if !survey.faults.is_empty() {
-        return Err(survey.into_faults(data_type));
+    let faults = survey.into_faults(def, data_type);
+    if !faults.is_empty() {
+        return Err(faults);
     }
     let encode_row = |taxon: usize, codes: &mut [Code]| {
         let row = alignment.row(taxon);
@@ -87,10 +89,41 @@ pub fn check_frame(def: &PartitionDef, data_type: DataType) -> Option<Fault> {
 struct Survey {
     /// The rows need not be in the order of the file.
     faults: Faults,
-    /// Cells that are not undetermined, and those among them that are letters of amino acids alone.
-    num_letters: usize,
-    num_amino_acids: usize,
+    /// Unknown characters that stand for something in another type of data.
+    of_other_types: [Foreign; OTHER_TYPES.len()],
+    /// Letters and digits in rows with unknown characters: other rows do not suggest that the type is wrong.
+    num_signs: usize,
 }
+
+/// Unknown characters that stand for something in another type of data.
+#[derive(Default)]
+struct Foreign {
+    faults: Faults,
+    count: usize,
+}
+
+/// What data may be that are taken for nucleotides.
+struct OtherType {
+    /// The characters that show it.
+    shown_by: fn(u8) -> bool,
+    /// What these are.
+    what: &'static str,
+    /// What to do.
+    remedy: &'static str,
+}
+
+const OTHER_TYPES: [OtherType; 2] = [
+    OtherType {
+        shown_by: |byte| byte.is_ascii_alphabetic() && DataType::Protein.knows(byte),
+        what: "letters of amino acids alone",
+        remedy: "if these are proteins, give a protein model such as -m LG+G4",
+    },
+    OtherType {
+        shown_by: |byte| byte.is_ascii_digit(),
+        what: "digits",
+        remedy: "if these are character states, give a model such as -m MK (or -m BIN for 0 and 1 alone)",
+    },
+];
 
 impl Survey {
     /// Unknown characters of one taxon, each named once, and its stop codons, named together.
@@ -122,10 +155,21 @@ impl Survey {
                 }
             }
         }
-        self.count_letters(row, def, &unknown);
+        if !unknown.is_empty() {
+            let is_sign = |&&column: &&u32| row[column as usize].is_ascii_alphanumeric();
+            self.num_signs += def.sites.iter().filter(is_sign).count();
+        }
         for (byte, column, count) in unknown {
             let times = if count > 1 { format!(", {count} times") } else { String::new() };
-            self.faults.push_by_line(Fault::new(
+            let of_type = OTHER_TYPES.iter().position(|other| (other.shown_by)(byte));
+            let faults = match of_type.map(|number| &mut self.of_other_types[number]) {
+                Some(foreign) => {
+                    foreign.count += count;
+                    &mut foreign.faults
+                }
+                None => &mut self.faults,
+            };
+            faults.push_by_line(Fault::new(
                 alignment.place(taxon, column as usize),
                 format!(
                     "unknown character '{}' in {} partition '{}'{times} (allowed: {}): correct it, or change \
@@ -145,25 +189,27 @@ impl Survey {
         }
     }
 
-    /// Only rows with unknown characters are counted: others do not suggest that the type is wrong.
-    fn count_letters(&mut self, row: &[u8], def: &PartitionDef, unknown: &[(u8, u32, usize)]) {
-        if unknown.is_empty() {
-            return;
-        }
-        let is_letter = |&&column: &&u32| row[column as usize].is_ascii_alphabetic();
-        self.num_letters += def.sites.iter().filter(is_letter).count();
-        let is_amino_acid = |byte: u8| byte.is_ascii_alphabetic() && DataType::Protein.knows(byte);
-        let amino_acids = unknown.iter().filter(|&&(byte, ..)| is_amino_acid(byte));
-        self.num_amino_acids += amino_acids.map(|&(.., count)| count).sum::<usize>();
-    }
-
-    /// The faults in the order of the file; the first one names the likely cause of all of them.
-    fn into_faults(mut self, data_type: DataType) -> Faults {
+    /// The faults in the order of the file. Where many characters are those of another type of data, one fault says so for
+    /// all of them.
+    fn into_faults(mut self, def: &PartitionDef, data_type: DataType) -> Faults {
         let is_nucleotide = matches!(data_type, DataType::Dna | DataType::Codon(_));
-        let share = self.num_amino_acids as f64 / self.num_letters.max(1) as f64;
-        if is_nucleotide && share >= LOOKS_LIKE_PROTEIN {
-            let hint = "; if these are proteins, give a protein model such as -m LG+G4";
-            self.faults.kept_mut()[0].message.push_str(hint);
+        for (foreign, OtherType { what, remedy, .. }) in
+            self.of_other_types.into_iter().zip(OTHER_TYPES)
+        {
+            let share = foreign.count as f64 / self.num_signs.max(1) as f64;
+            match foreign.faults.kept() {
+                [first, _, ..] if is_nucleotide && share >= LOOKS_LIKE_ANOTHER_TYPE => {
+                    let message = format!(
+                        "{} characters of {} partition '{}', of which this is the first, are {what}: {remedy}; else \
+                         correct them",
+                        foreign.count,
+                        data_type.name(),
+                        abridged(&def.name)
+                    );
+                    self.faults.push_by_line(Fault::new(first.place.clone(), message));
+                }
+                _ => self.faults.append_by_line(foreign.faults),
+            }
         }
         self.faults
     }
@@ -354,12 +400,20 @@ mod tests {
         };
         let hint = "if these are proteins, give a protein model such as -m LG+G4";
         let found = messages(b"2 10\nx MKVLITGAGF\ny MKALVTG--F\n");
-        assert!(found[0].ends_with(hint), "{found:#?}");
-        assert!(found[1..].iter().all(|message| !message.contains(hint)), "once is enough");
+        assert_eq!(
+            found,
+            [format!(
+                "f, line 2, column 4, 'x': 5 characters of DNA partition 'all', of which this is the first, are letters \
+                 of amino acids alone: {hint}; else correct them"
+            )]
+        );
+        let with_another = messages(b"2 10\nx MKVLITGAGF\ny !KALVTG--F\n");
+        assert!(with_another.len() == 2 && with_another[1].contains("'!'"), "{with_another:#?}");
         let one_slip = messages(b"2 20\nx ACGTACGTACGTACGTACGE\ny ACGTACGTACGTACGTACGT\n");
         assert!(!one_slip[0].contains("protein"), "{one_slip:#?}");
         let digits = messages(b"2 10\nx 0101001010\ny 1100110011\n");
-        assert!(!digits[0].contains("protein"), "{digits:#?}");
+        assert!(digits.len() == 1 && digits[0].contains("20 characters"), "{digits:#?}");
+        assert!(digits[0].contains("-m BIN") && !digits[0].contains("protein"), "{digits:#?}");
     }
 
     #[test]

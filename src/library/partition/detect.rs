@@ -1,6 +1,6 @@
 //! The data type of a partition from its characters, where none is given.
 
-use super::build::{LOOKS_LIKE_PROTEIN, num_states_seen};
+use super::build::{LOOKS_LIKE_ANOTHER_TYPE, num_states_seen};
 use super::definition::PartitionDef;
 use crate::alignment::Alignment;
 use crate::alphabet::DataType;
@@ -34,7 +34,7 @@ pub fn detect_data_type(alignment: &Alignment, def: &PartitionDef) -> DataType {
     }
     let nucleotides = count(&|byte| b"ACGTUacgtu".contains(&byte));
     let strangers = count(&|byte| is_letter(byte) && !DataType::Dna.knows(byte));
-    let is_dna = share(strangers, letters) < LOOKS_LIKE_PROTEIN
+    let is_dna = share(strangers, letters) < LOOKS_LIKE_ANOTHER_TYPE
         && share(nucleotides, letters) >= MIN_NUCLEOTIDES;
     if letters == 0 || is_dna { DataType::Dna } else { DataType::Protein }
 }
