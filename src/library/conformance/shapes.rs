@@ -116,6 +116,7 @@ pub const CASES: &[CaseShape] = &[
     ),
     CaseShape::new("scaled per pattern", 400, &[(GTR, 400, 12), (HKY_I, 300, 9)]),
     CaseShape::new("scaled per category", 1100, &[(GTR, 1100, 8)]),
+    CaseShape::new("scaled, invariant sites", 1100, &[("JC+I{0.5}", 1100, 8), (GTR, 1100, 1)]),
 ];
 
 /// More of them, for processors and GPUs that have time for it: each kernel alone and beside others on what it seldom meets.
@@ -180,6 +181,16 @@ pub const WIDE_CASES: &[CaseShape] = &[
         &[(HKY_I, 200, 30), (LG_I, 200, 20)],
     )
     .with(Lengths::Extreme),
+    CaseShape::new(
+        "scaled per pattern, invariant sites",
+        900,
+        &[("JC+I{0.5}", 900, 12), ("LG+I{0.5}", 900, 9), ("GY{2/0.3}+FE+I{0.5}", 900, 6)],
+    ),
+    CaseShape::new(
+        "scaled per category, invariant sites",
+        1100,
+        &[("LG+I{0.5}", 1100, 9), (LG, 1100, 1), ("GY{2/0.3}+FE+I{0.5}", 1100, 6), (GY, 1100, 1)],
+    ),
     CaseShape::new("scaled per category, more rates", 1100, &[("JC+I{0.2}+G6{0.4}", 1100, 20)]),
     CaseShape::new("scaled per category, proteins", 1100, &[(LG_I, 1100, 30)]),
     CaseShape::new("scaled per category, codons", 1100, &[(GY, 1100, 12)]),
