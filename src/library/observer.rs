@@ -35,6 +35,11 @@ pub enum Event {
     Note(String),
     /// Information for the log only.
     Detail(String),
+    /// A phase of a computation that was done beside others, and is told when it is over: what follows belongs to it.
+    PastPhase {
+        /// Its name, as it is shown to the user.
+        name: String,
+    },
 }
 
 /// How far a computation has come.

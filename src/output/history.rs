@@ -13,7 +13,7 @@ const NEXT_SEARCH: &str = "search from ";
 /// A log-likelihood that was reached.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub(crate) struct ReachedReport {
-    /// Seconds since the beginning of the run.
+    /// Seconds since the beginning of the run; of searches side by side, when theirs was over.
     pub seconds: f64,
     /// The starting tree of the search, if there are several searches.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -39,7 +39,7 @@ impl History {
     /// What an event of a stage says.
     pub(super) fn note(&mut self, event: &Event, stage: &str, begin: Instant) {
         match event {
-            Event::Phase { name } => self.phase = name.clone(),
+            Event::Phase { name } | Event::PastPhase { name } => self.phase = name.clone(),
             Event::Detail(text) | Event::Note(text) => {
                 self.start = text.strip_prefix(NEXT_SEARCH).map(String::from).or(self.start.take());
             }
@@ -97,5 +97,8 @@ mod tests {
         assert_eq!(first.log_likelihood, -1.0);
         assert!((MOST_POINTS / 2..=MOST_POINTS).contains(&history.points().len()));
         assert!(history.points().is_sorted_by(|a, b| a.log_likelihood <= b.log_likelihood));
+        history.note(&Event::PastPhase { name: "wide SPR".into() }, "search", begin);
+        history.add(1.0, 0.0);
+        assert_eq!(history.points().last().unwrap().phase, "wide SPR", "of a search beside others");
     }
 }

@@ -239,7 +239,7 @@ impl Observer for Progress {
                 self.board.screen().show(&line);
                 line
             }
-            Event::Detail(message) => message.clone(),
+            Event::Detail(message) | Event::PastPhase { name: message } => message.clone(),
         };
         log::debug!("{line}");
         self.log.lines("", &line);

@@ -91,7 +91,7 @@ impl<'a> JobsProgress<'a> {
             for event in events {
                 // The phase is over when the event is passed on.
                 self.observer.event(&match event {
-                    Event::Phase { name } => Event::Detail(name),
+                    Event::Phase { name } => Event::PastPhase { name },
                     other => other,
                 });
             }
