@@ -2,8 +2,9 @@
 """Do two builds of mlsearch write the same bytes?
 
     python3 benches/same_bytes.py OLD NEW [--only WORDS] [--machines all] [--except REGEX] [--list]
+    python3 benches/same_bytes.py BUILD BUILD --machines='-T 1 --simd scalar' --new-machine='-T 8 --simd avx512'
 
-Runs every analysis with both, on the data sets of this repository and on some that are made of them, and compares
+Runs every analysis with both (or with one on two machines, as in the second line), on the data sets of this repository and on some that are made of them, and compares
 all files, standard output, standard error and exit codes byte by byte, without what `VARIES` names. Exit code 1
 if there are differences, each with the first line that differs. For changes that must not change a result.
 """
@@ -41,10 +42,25 @@ VARIES = [
     r"<dt>(time|version)</dt><dd>[^<]*",
     r"<text[^>]*>seconds</text>[\s\S]*?</svg>",
     r'<table class="sortable"><thead><tr><th class="" scope="col">phase</th>[\s\S]*?</table>',
+    # Genes are finished in the order of their times.
+    r"^(# run: )?gene '.*\n",
     # What gpu-selftest measures.
     r"[\d.]+ (?=evaluations each)",
     r'^ +"\w+_(seconds|per_second)": .*\n',
-    r"^  GPU  launch \[us\](.|\n)*?^(?=(# run: )?Files)",
+    r"^(# run: )?  GPU  kernels loaded(.|\n)*?^(?=(# run: )?Files)",
+]
+# What says how many threads and which kernels a run had.
+MACHINE_VARIES = [
+    r"^(# run: )?command: .*\n",
+    r"^(# run: )?warning: the likelihood kernels for any x86-64 processor are used.*\n",
+    r"^(# run: )?computations at the same time: .*\n",
+    r"^  kernels  .*\n",
+    r"^ +(of which )?for (each further search|scans and climbs).*\n",
+    r" -T \d+ --simd \w+",
+    r"^(# run: )?(subtrees are scanned|climbs go on) side by side on .*\n",
+    r"<pre>.*?</pre>",
+    r"<dt>(threads|computed by|instruction set)</dt><dd>[^<]*",
+    r'^ +"(command|threads|simd)": .*\n',
 ]
 THREADS = ["1", "2", "3"]
 KERNELS = ["scalar", "avx2", "avx512"]
@@ -163,6 +179,17 @@ mlsearch sample -s short.phy -m LG+G --ngen 500 --samplefreq 10 --nchains 1 --pr
 mlsearch sample -s primates.phy -m HKY+G --prior-only --ngen 5000 --samplefreq 20 -g constraint.nwk --stop asdsf=0.2,ess=20 --diagnfreq 500
 mlsearch sample -s primates.phy -m HKY+G --ss 5 --ngen 1500 --samplefreq 20 --nchains 1 -n ss
 mlsearch sample -s mixed.phy -q mixed.part -m GTR+G --brlen scaled --ngen 800 --samplefreq 20 --prset ratepr=dir{2}
+# genes
+mlsearch genes -s gallwasps.phy -q gallwasps.part -m GTR+G --alrt 50 --bs-trees 3
+mlsearch genes -s gappy.phy -q gappy.part -m auto --fast --alrt 50 --collapse 10 --gcf-tree gappy.tree
+mlsearch genes -s mixed.phy -q mixed.part -m DNA=HKY+G,BIN=BIN,MULTI=MK; mlsearch genes -s holes.phy -q holes.part -m JC --shard 1/2 -n shard
+# profile mixtures
+mlsearch evaluate -s short.phy -m LG+C10+G4 -t nj -n a; mlsearch evaluate -s short.phy -m LG+C10+G4 -t nj --pmsf a.mlsearch.bestTree -n pmsf
+mlsearch -s short.phy -m LG+C10+I --fast; mlsearch evaluate -s short.phy -m UL3+G4 -t nj --site-rates -n rates
+# merging and comparing models
+mlsearch select -s gallwasps.phy -q gallwasps.part; mlsearch select -s gappy.phy -q gappy.part --merge rcluster:30 -t gappy.tree -n merged
+# drawings, resampled alignments
+mlsearch draw --tree tree.nwk -o Gorilla; mlsearch resample -s primates.phy -m auto --bs-trees 2
 # simulation
 mlsearch simulate --tree rand{20} --model JC+G4{0.5} --sites 500 --prefix sim; mlsearch simulate --tree sim.mlsearch.trueTree -m LG+G4{1} --sites 100 -n aa -p 3
 mlsearch simulate --tree rand{60} --mean-brlen 0.06 -q gappy_true.part --missing 0.6 --seed 2008 --prefix gappy
@@ -191,7 +218,7 @@ mlsearch -s three.phy -m JC+G --gpu 0 --gpu-precision single; mlsearch distance 
 """
 
 # These run on the stand-in for cards.
-CARDS = "cards: "
+CARDS = "GPUs: "
 
 # Made of the data sets with the old build.
 FIXTURES = r"""
@@ -310,9 +337,9 @@ def first_difference(old, new):
     return f"line {number}\n      old: {shown[0]}\n      new: {shown[1]}"
 
 
-def compare(binaries, case, machine, inputs, varies, libraries):
+def compare(binaries, case, machines, inputs, varies, libraries):
     outcomes = []
-    for binary in binaries:
+    for binary, machine in zip(binaries, machines):
         with tempfile.TemporaryDirectory(prefix="same_bytes.") as name:
             folder = Path(name) / "run"
             shutil.copytree(inputs, folder)
@@ -369,6 +396,7 @@ def main():
     parser.add_argument("new")
     parser.add_argument("--only", default="", help="only cases with these words in their line or heading")
     parser.add_argument("--machines", default="", help="all: all threads with all kernels; or options, as '-T 2'")
+    parser.add_argument("--new-machine", metavar="OPTIONS", help="the new build's machine, if it is another one")
     parser.add_argument("--except", dest="varies", action="append", default=[], metavar="REGEX",
                         help="text of logs, JSON and terminal that may differ, too: what a change changes on purpose")
     parser.add_argument("--list", action="store_true", help="name the cases only")
@@ -377,7 +405,8 @@ def main():
     if arguments.list:
         return print("\n".join(cases))
     binaries = [str(Path(binary).resolve()) for binary in (arguments.old, arguments.new)]
-    varies = [re.compile(pattern, re.MULTILINE) for pattern in VARIES + arguments.varies]
+    patterns = VARIES + arguments.varies + (MACHINE_VARIES if arguments.new_machine else [])
+    varies = [re.compile(pattern, re.MULTILINE) for pattern in patterns]
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="same_bytes.") as name:
         folder = Path(name)
@@ -388,13 +417,14 @@ def main():
         on = [arguments.machines] if some_machines else machines(binaries[0], inputs, arguments.machines == "all")
         libraries = build_stand_in(folder / "stand_in") if any(case.startswith(CARDS) for case in cases) else ""
         if libraries is None:
-            print("cards: skipped, there is no C++ compiler")
+            print("GPUs: skipped, there is no C++ compiler")
             cases = [case for case in cases if not case.startswith(CARDS)]
 
         def run(case, machine):
             began = time.monotonic()
             line, with_card = case.split(": ", 1)[1], case.startswith(CARDS)
-            count, differences = compare(binaries, line, machine, inputs, varies, libraries if with_card else "")
+            both = machine, arguments.new_machine or machine
+            count, differences = compare(binaries, line, both, inputs, varies, libraries if with_card else "")
             return case, time.monotonic() - began, count, differences
 
         compared, differing, slowest = 0, 0, []
