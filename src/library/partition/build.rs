@@ -9,6 +9,9 @@ use crate::error::{Fault, Faults, abridged};
 /// E, F, I, L, P and Q are a third of all letters.
 pub(super) const LOOKS_LIKE_ANOTHER_TYPE: f64 = 0.1;
 
+/// Fewer such characters than this may be slips, and are listed.
+const FEWEST_FOR_ONE_FAULT: usize = 10;
+
 /// Encodes and compresses the columns of one partition. Site i of the result is column `def.sites[i]`; in codon
 /// data it is the codon in columns `def.sites[3 * i..3 * i + 3]`, in the order written.
 ///
@@ -190,15 +193,16 @@ impl Survey {
     }
 
     /// The faults in the order of the file. Where many characters are those of another type of data, one fault says so for
-    /// all of them.
+    /// all of them, or the first if they are few.
     fn into_faults(mut self, def: &PartitionDef, data_type: DataType) -> Faults {
         let is_nucleotide = matches!(data_type, DataType::Dna | DataType::Codon(_));
-        for (foreign, OtherType { what, remedy, .. }) in
+        for (mut foreign, OtherType { what, remedy, .. }) in
             self.of_other_types.into_iter().zip(OTHER_TYPES)
         {
             let share = foreign.count as f64 / self.num_signs.max(1) as f64;
-            match foreign.faults.kept() {
-                [first, _, ..] if is_nucleotide && share >= LOOKS_LIKE_ANOTHER_TYPE => {
+            let is_likely = is_nucleotide && share >= LOOKS_LIKE_ANOTHER_TYPE;
+            match foreign.faults.kept_mut() {
+                [first, ..] if is_likely && foreign.count >= FEWEST_FOR_ONE_FAULT => {
                     let message = format!(
                         "{} characters of {} partition '{}', of which this is the first, are {what}: {remedy}; else \
                          correct them",
@@ -208,7 +212,12 @@ impl Survey {
                     );
                     self.faults.push_by_line(Fault::new(first.place.clone(), message));
                 }
-                _ => self.faults.append_by_line(foreign.faults),
+                kept => {
+                    if let Some(first) = kept.first_mut().filter(|_| is_likely) {
+                        first.message.push_str(&format!("; {remedy}"));
+                    }
+                    self.faults.append_by_line(foreign.faults);
+                }
             }
         }
         self.faults
@@ -399,16 +408,18 @@ mod tests {
             faults.kept().iter().map(Fault::to_string).collect::<Vec<_>>()
         };
         let hint = "if these are proteins, give a protein model such as -m LG+G4";
-        let found = messages(b"2 10\nx MKVLITGAGF\ny MKALVTG--F\n");
+        let found = messages(b"2 16\nx MKVLITGAGFLLEIQP\ny MKALVTG--FIIEQ-P\n");
         assert_eq!(
             found,
             [format!(
-                "f, line 2, column 4, 'x': 5 characters of DNA partition 'all', of which this is the first, are letters \
+                "f, line 2, column 4, 'x': 16 characters of DNA partition 'all', of which this is the first, are letters \
                  of amino acids alone: {hint}; else correct them"
             )]
         );
-        let with_another = messages(b"2 10\nx MKVLITGAGF\ny !KALVTG--F\n");
-        assert!(with_another.len() == 2 && with_another[1].contains("'!'"), "{with_another:#?}");
+        let few = messages(b"2 10\nx MKVLITGAGF\ny !KALVTG--F\n");
+        assert!(few.len() == 6 && few[3].contains("'!'"), "{few:#?}");
+        assert!(few[0].ends_with(hint), "{few:#?}");
+        assert!(few[1..].iter().all(|message| !message.contains(hint)), "once is enough");
         let one_slip = messages(b"2 20\nx ACGTACGTACGTACGTACGE\ny ACGTACGTACGTACGTACGT\n");
         assert!(!one_slip[0].contains("protein"), "{one_slip:#?}");
         let digits = messages(b"2 10\nx 0101001010\ny 1100110011\n");
