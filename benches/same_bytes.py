@@ -54,6 +54,8 @@ MACHINE_VARIES = [
     r"^(# run: )?command: .*\n",
     r"^(# run: )?warning: the likelihood kernels for any x86-64 processor are used.*\n",
     r"^(# run: )?computations at the same time: .*\n",
+    r"^(# run: )?warning: \d+ threads on \d+ cores: .*\n",
+    r"^ .*(for one search|o[fn] this machine|runs at the same time)  .*\n",
     r"^  kernels  .*\n",
     r"^ +(of which )?for (each further search|scans and climbs).*\n",
     r" -T \d+ --simd \w+",
