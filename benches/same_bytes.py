@@ -4,9 +4,10 @@
     python3 benches/same_bytes.py OLD NEW [--only WORDS] [--machines all] [--except REGEX] [--list]
     python3 benches/same_bytes.py BUILD BUILD --machines='-T 1 --simd scalar' --new-machine='-T 8 --simd avx512'
 
-Runs every analysis with both (or with one on two machines, as in the second line), on the data sets of this repository and on some that are made of them, and compares
-all files, standard output, standard error and exit codes byte by byte, without what `VARIES` names. Exit code 1
-if there are differences, each with the first line that differs. For changes that must not change a result.
+Runs every analysis with both (or with one on two machines, as in the second line), on the data sets of this repository
+and on some that are made of them, and compares all files, standard output, standard error and exit codes byte by byte,
+without what `VARIES` names (between machines, `MACHINE_VARIES`, too). Exit code 1 if there are differences, each with
+the first line that differs. For changes that must not change a result.
 """
 
 import argparse
@@ -188,7 +189,7 @@ mlsearch genes -s mixed.phy -q mixed.part -m DNA=HKY+G,BIN=BIN,MULTI=MK; mlsearc
 # profile mixtures
 mlsearch evaluate -s short.phy -m LG+C10+G4 -t nj -n a; mlsearch evaluate -s short.phy -m LG+C10+G4 -t nj --pmsf a.mlsearch.bestTree -n pmsf
 mlsearch -s short.phy -m LG+C10+I --fast; mlsearch evaluate -s short.phy -m UL3+G4 -t nj --site-rates -n rates
-# merging and comparing models
+# model of each partition, merging
 mlsearch select -s gallwasps.phy -q gallwasps.part; mlsearch select -s gappy.phy -q gappy.part --merge rcluster:30 -t gappy.tree -n merged
 # drawings, resampled alignments
 mlsearch draw --tree tree.nwk -o Gorilla; mlsearch resample -s primates.phy -m auto --bs-trees 2
@@ -219,8 +220,8 @@ mlsearch gpu-selftest --quick
 mlsearch -s three.phy -m JC+G --gpu 0 --gpu-precision single; mlsearch distance -s primates.phy --tree nj --backend cuda
 """
 
-# These run on the stand-in for cards.
-CARDS = "GPUs: "
+# These run on the stand-in for GPUs.
+ON_GPUS = "GPUs: "
 
 # Made of the data sets with the old build.
 FIXTURES = r"""
@@ -417,16 +418,16 @@ def main():
         prepare(inputs, binaries[0])
         some_machines = arguments.machines and arguments.machines != "all"
         on = [arguments.machines] if some_machines else machines(binaries[0], inputs, arguments.machines == "all")
-        libraries = build_stand_in(folder / "stand_in") if any(case.startswith(CARDS) for case in cases) else ""
+        libraries = build_stand_in(folder / "stand_in") if any(case.startswith(ON_GPUS) for case in cases) else ""
         if libraries is None:
             print("GPUs: skipped, there is no C++ compiler")
-            cases = [case for case in cases if not case.startswith(CARDS)]
+            cases = [case for case in cases if not case.startswith(ON_GPUS)]
 
         def run(case, machine):
             began = time.monotonic()
-            line, with_card = case.split(": ", 1)[1], case.startswith(CARDS)
+            line, on_gpus = case.split(": ", 1)[1], case.startswith(ON_GPUS)
             both = machine, arguments.new_machine or machine
-            count, differences = compare(binaries, line, both, inputs, varies, libraries if with_card else "")
+            count, differences = compare(binaries, line, both, inputs, varies, libraries if on_gpus else "")
             return case, time.monotonic() - began, count, differences
 
         compared, differing, slowest = 0, 0, []

@@ -295,6 +295,21 @@ mod tests {
     }
 
     #[test]
+    fn a_phase_of_a_job_beside_others_is_told_as_one_that_is_over() {
+        let name = "fast SPR".to_string();
+        let phase = Event::Phase { name: name.clone() };
+        for (threads, expected) in [(1, phase.clone()), (2, Event::PastPhase { name })] {
+            let mut heard = Heard::default();
+            let work = |job: &mut JobContext| {
+                job.event(&phase);
+                Ok(())
+            };
+            jobs(2, threads).run(None, &mut heard, work).unwrap();
+            assert_eq!(heard.events, [expected.clone(), expected]);
+        }
+    }
+
+    #[test]
     fn how_far_all_jobs_are_is_told_on_any_number_of_threads() {
         for threads in [1, 3] {
             let mut heard = Heard::default();

@@ -210,6 +210,6 @@ impl Scanner for SideBySide<'_, '_, '_, '_> {
 }
 
 /// A panic of another thread ends the work of all.
-fn locked<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn locked<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
 }

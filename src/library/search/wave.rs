@@ -4,7 +4,7 @@
 
 use super::changed::Changed;
 use super::climb::{Climb, End, Wave};
-use super::crew::Crew;
+use super::crew::{Crew, locked};
 use super::fuse::fuse;
 use super::hill_climb::{Search, SearchOptions};
 use super::perturb::{perturb, ratchet};
@@ -17,8 +17,8 @@ use crate::parallel::{Pool, rehearsed_side_by_side, side_by_side};
 use crate::parsimony::ParsimonyData;
 use crate::rng::{Purpose, substream};
 use crate::tree::{adopt_shared_brlens, edges_not_in};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// What the climbs of a wave have in common.
 struct Common<'a, 'd> {
@@ -124,19 +124,14 @@ impl<'e> Idle<'e> {
         let Group { leader, others, pool } = group;
         drop(pool);
         self.num_groups.fetch_sub(1, Ordering::Relaxed);
-        self.lock().extend(std::iter::once(leader).chain(others));
+        locked(&self.evaluators).extend(std::iter::once(leader).chain(others));
     }
 
     /// A fair share of them for one of the groups at work.
     fn take(&self) -> Vec<&'e mut Evaluator> {
-        let mut evaluators = self.lock();
+        let mut evaluators = locked(&self.evaluators);
         let share = evaluators.len().div_ceil(self.num_groups.load(Ordering::Relaxed).max(1));
         evaluators.drain(..share).collect()
-    }
-
-    /// A panic of another thread ends the work of all.
-    fn lock(&self) -> MutexGuard<'_, Vec<&'e mut Evaluator>> {
-        self.evaluators.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -423,6 +418,31 @@ mod tests {
                 assert!(again == tree, "{companions} companions");
             }
         }
+    }
+
+    #[test]
+    fn groups_at_work_share_the_evaluators_of_those_that_are_done() {
+        let alignment = read_alignment_from(DATA.as_bytes(), "test").unwrap();
+        let partitions = [Partition::whole(&alignment, "JC").unwrap()];
+        let models = [partitions[0].model.clone()];
+        let make = |_| {
+            let (linked, engine) = (BrlenLinkage::Linked, EngineOptions::default());
+            let start = tree([0, 1], [2, 3]);
+            make_evaluator(&partitions, &models, start, linked, &engine).unwrap()
+        };
+        let mut evaluators: Vec<Evaluator> = (0..4).map(make).collect();
+        let mut groups = Group::divide(&mut evaluators, &Pool::new(4), 3, true);
+        let idle = Idle::none(groups.len());
+        let sizes = |groups: &mut [Group]| -> Vec<usize> {
+            groups.iter_mut().map(|group| group.crew().num_scanning()).collect()
+        };
+        assert_eq!(sizes(&mut groups), [2, 1, 1]);
+        idle.add(groups.remove(0));
+        groups.iter_mut().for_each(|group| group.take_in(&idle));
+        assert_eq!(sizes(&mut groups), [2, 2]);
+        idle.add(groups.remove(0));
+        groups[0].take_in(&idle);
+        assert_eq!(sizes(&mut groups), [4]);
     }
 
     #[test]
