@@ -23,7 +23,7 @@ use mlsearch::likelihood::cpu::{CpuEngine, select_kernels};
 use mlsearch::likelihood::engine::PartitionData;
 use mlsearch::likelihood::{BrlenLinkage, Evaluator};
 use mlsearch::model::Model;
-use mlsearch::observer::Silent;
+use mlsearch::observer::{Event, Observer};
 use mlsearch::parallel::{Pool, Rehearsal, available_cores};
 use mlsearch::parsimony::ParsimonyData;
 use mlsearch::partition::Partition;
@@ -50,6 +50,9 @@ const SMALL: Shape =
 const MODEL: &str = "GTR+FU{0.3/0.2/0.15/0.35}+G4";
 
 const WORKERS: [usize; 7] = [1, 2, 4, 8, 16, 32, 64];
+
+/// The number of workers for which phases are shown.
+const SHOWN: usize = 8;
 
 /// Seconds of a meeting of two workers on a machine with one core.
 const USUAL_MEETING: f64 = 1.5e-6;
@@ -160,6 +163,30 @@ impl Rehearsal for Timed {
     }
 }
 
+/// Notes the phase of a search.
+#[derive(Default)]
+struct Phases(String);
+
+impl Observer for Phases {
+    fn event(&mut self, event: &Event) {
+        if let Event::Phase { name } = event {
+            self.0.clone_from(name);
+        }
+    }
+}
+
+/// The seconds of a phase in a rehearsal.
+#[derive(Debug, Clone, Default)]
+struct OfPhase {
+    name: String,
+    /// In which one worker is at work.
+    serial: f64,
+    /// Of the longest shares.
+    longest: f64,
+    /// Of all shares.
+    shared: f64,
+}
+
 /// One search on a data set.
 struct Task<'a> {
     partitions: &'a [Partition],
@@ -169,8 +196,14 @@ struct Task<'a> {
 }
 
 impl Task<'_> {
-    /// Searches with these evaluators and workers; seconds, and the bits of the log-likelihood.
-    fn run(&self, mut evaluator: Evaluator, pool: Pool) -> (f64, u64) {
+    /// Searches with these evaluators and workers; seconds, and the bits of the log-likelihood. `after_step` is given the phase of
+    /// each step.
+    fn run(
+        &self,
+        mut evaluator: Evaluator,
+        pool: Pool,
+        after_step: &mut dyn FnMut(&str, f64),
+    ) -> (f64, u64) {
         let mut models: Vec<Model> = self.partitions.iter().map(|p| p.model.clone()).collect();
         let companion = |_| self.evaluator(1);
         let companions = match pool.num_workers() {
@@ -180,8 +213,11 @@ impl Task<'_> {
         let started = Instant::now();
         let search = Search::new(&mut evaluator, &mut models, &self.data, &self.options);
         let mut search = search.with_crew(companions, pool);
+        let mut phases = Phases::default();
         while !search.is_done() {
-            search.step(&mut Silent).expect("an engine");
+            let begun = Instant::now();
+            search.step(&mut phases).expect("an engine");
+            after_step(&phases.0, begun.elapsed().as_secs_f64());
         }
         drop(search);
         let lnl = evaluator.log_likelihood().expect("an engine");
@@ -194,11 +230,11 @@ impl Task<'_> {
 
     /// With worker threads.
     fn measure(&self, workers: usize) -> (f64, u64) {
-        self.run(self.evaluator(workers), Pool::new(workers))
+        self.run(self.evaluator(workers), Pool::new(workers), &mut |_, _| {})
     }
 
-    /// With all shares on one core, and megabytes of likelihood vectors.
-    fn rehearse(&self, workers: usize) -> (f64, u64, Sums, f64) {
+    /// With all shares on one core, megabytes of likelihood vectors, and the phases.
+    fn rehearse(&self, workers: usize) -> (f64, u64, Sums, f64, Vec<OfPhase>) {
         let data: Vec<PartitionData> =
             self.partitions.iter().map(|p| PartitionData::new(&p.patterns, &p.model)).collect();
         let timed = Arc::new(Timed::default());
@@ -216,8 +252,21 @@ impl Task<'_> {
         let megabytes = evaluator.capabilities().clv_bytes as f64 / 1e6;
         *timed.sums() = Sums::default();
         let scanning = Pool::rehearsing(workers, Arc::clone(&timed) as Arc<dyn Rehearsal>);
-        let (seconds, bits) = self.run(evaluator, scanning);
-        (seconds, bits, timed.sums().clone(), megabytes)
+        let (mut phases, mut before) = (Vec::<OfPhase>::new(), Sums::default());
+        let (seconds, bits) = self.run(evaluator, scanning, &mut |name, seconds| {
+            let sums = timed.sums();
+            let (shared, longest) = (sums.here - before.here, sums.longest - before.longest);
+            (before.here, before.longest) = (sums.here, sums.longest);
+            let place = phases.iter().position(|phase| phase.name == name);
+            let place = place.unwrap_or_else(|| {
+                phases.push(OfPhase { name: name.to_string(), ..OfPhase::default() });
+                phases.len() - 1
+            });
+            phases[place].serial += seconds - shared;
+            phases[place].longest += longest;
+            phases[place].shared += shared;
+        });
+        (seconds, bits, timed.sums().clone(), megabytes, phases)
     }
 }
 
@@ -248,7 +297,7 @@ fn predict(
     if available_cores() >= 2 {
         let (two, other) = task.measure(2);
         assert_eq!(other, bits, "the same bits with two threads");
-        let (seconds, _, sums, _) = task.rehearse(2);
+        let (seconds, _, sums, ..) = task.rehearse(2);
         let rest = two - (seconds - sums.here + sums.longest);
         meeting = (rest / sums.regions.max(1) as f64).max(SHORTEST_MEETING);
         println!("two threads {two:.2} s; meeting of two workers {:.2} us", 1e6 * meeting);
@@ -265,8 +314,9 @@ fn predict(
         "balance",
         "MB/worker"
     );
+    let mut of_phases = Vec::new();
     for &workers in workers {
-        let (seconds, other, sums, megabytes) = task.rehearse(workers);
+        let (seconds, other, sums, megabytes, phases) = task.rehearse(workers);
         assert_eq!(other, bits, "the same bits with any number of workers");
         let serial = seconds - sums.here;
         let meetings = sums.regions as f64 * meeting_of(workers, meeting);
@@ -288,6 +338,15 @@ fn predict(
             100.0 * fair / sums.longest.max(1e-12),
             megabytes / workers as f64,
         );
+        of_phases.push((workers, phases));
+    }
+    let Some((workers, phases)) = of_phases.into_iter().find(|(workers, _)| *workers == SHOWN)
+    else {
+        return;
+    };
+    println!("with {workers} workers: serial, longest and fair shares of the phases (seconds)");
+    for OfPhase { name, serial, longest, shared } in phases {
+        println!("{name:>45} {serial:>8.3} {longest:>8.3} {:>8.3}", shared / workers as f64);
     }
     println!();
 }
