@@ -187,6 +187,17 @@ struct OfPhase {
     shared: f64,
 }
 
+/// What a rehearsal has measured.
+struct Rehearsed {
+    seconds: f64,
+    /// Of the log-likelihood.
+    bits: u64,
+    sums: Sums,
+    /// Of likelihood vectors.
+    megabytes: f64,
+    phases: Vec<OfPhase>,
+}
+
 /// One search on a data set.
 struct Task<'a> {
     partitions: &'a [Partition],
@@ -233,8 +244,8 @@ impl Task<'_> {
         self.run(self.evaluator(workers), Pool::new(workers), &mut |_, _| {})
     }
 
-    /// With all shares on one core, megabytes of likelihood vectors, and the phases.
-    fn rehearse(&self, workers: usize) -> (f64, u64, Sums, f64, Vec<OfPhase>) {
+    /// With all shares on one core.
+    fn rehearse(&self, workers: usize) -> Rehearsed {
         let data: Vec<PartitionData> =
             self.partitions.iter().map(|p| PartitionData::new(&p.patterns, &p.model)).collect();
         let timed = Arc::new(Timed::default());
@@ -266,7 +277,8 @@ impl Task<'_> {
             phases[place].longest += longest;
             phases[place].shared += shared;
         });
-        (seconds, bits, timed.sums().clone(), megabytes, phases)
+        let sums = timed.sums().clone();
+        Rehearsed { seconds, bits, sums, megabytes, phases }
     }
 }
 
@@ -297,7 +309,7 @@ fn predict(
     if available_cores() >= 2 {
         let (two, other) = task.measure(2);
         assert_eq!(other, bits, "the same bits with two threads");
-        let (seconds, _, sums, ..) = task.rehearse(2);
+        let Rehearsed { seconds, sums, .. } = task.rehearse(2);
         let rest = two - (seconds - sums.here + sums.longest);
         meeting = (rest / sums.regions.max(1) as f64).max(SHORTEST_MEETING);
         println!("two threads {two:.2} s; meeting of two workers {:.2} us", 1e6 * meeting);
@@ -314,10 +326,11 @@ fn predict(
         "balance",
         "MB/worker"
     );
-    let mut of_phases = Vec::new();
+    let mut shown = Vec::new();
     for &workers in workers {
-        let (seconds, other, sums, megabytes, phases) = task.rehearse(workers);
-        assert_eq!(other, bits, "the same bits with any number of workers");
+        let found = task.rehearse(workers);
+        assert_eq!(found.bits, bits, "the same bits with any number of workers");
+        let Rehearsed { seconds, sums, megabytes, phases, .. } = found;
         let serial = seconds - sums.here;
         let meetings = sums.regions as f64 * meeting_of(workers, meeting);
         let predicted = serial + sums.longest + meetings;
@@ -338,15 +351,13 @@ fn predict(
             100.0 * fair / sums.longest.max(1e-12),
             megabytes / workers as f64,
         );
-        of_phases.push((workers, phases));
+        if workers == SHOWN {
+            shown = phases;
+        }
     }
-    let Some((workers, phases)) = of_phases.into_iter().find(|(workers, _)| *workers == SHOWN)
-    else {
-        return;
-    };
-    println!("with {workers} workers: serial, longest and fair shares of the phases (seconds)");
-    for OfPhase { name, serial, longest, shared } in phases {
-        println!("{name:>45} {serial:>8.3} {longest:>8.3} {:>8.3}", shared / workers as f64);
+    println!("with {SHOWN} workers: serial, longest and fair shares of the phases (seconds)");
+    for OfPhase { name, serial, longest, shared } in shown {
+        println!("{name:>45} {serial:>8.3} {longest:>8.3} {:>8.3}", shared / SHOWN as f64);
     }
     println!();
 }
