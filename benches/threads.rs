@@ -102,6 +102,8 @@ struct Sums {
     longest: f64,
     /// The part of the run's time here that workers would share.
     here: f64,
+    /// The same two of regions inside of others: of subtrees that a climb's workers scan.
+    inside: [f64; 2],
     /// By how much the time of all shares is longer than that of the longest, in all regions.
     saved: f64,
     /// Time of each worker's share of the present region, and of those around it.
@@ -148,6 +150,7 @@ impl Rehearsal for Timed {
         let mut sums = self.sums();
         sums.regions += 1;
         let is_outermost = sums.open.len() == 1;
+        let is_inside = sums.open.len() == 2;
         let region = sums.open.last_mut().expect("a region has begun");
         let all = region.iter().sum::<f64>();
         let longest = region.iter().copied().fold(0.0, f64::max);
@@ -155,6 +158,10 @@ impl Rehearsal for Timed {
         sums.saved += all - longest;
         if is_outermost {
             sums.longest += longest;
+        }
+        if is_inside {
+            sums.inside[0] += longest;
+            sums.inside[1] += all;
         }
     }
 
@@ -185,6 +192,8 @@ struct OfPhase {
     longest: f64,
     /// Of all shares.
     shared: f64,
+    /// Of the longest shares, and of all, of the scans that workers of a climb do together.
+    inside: [f64; 2],
 }
 
 /// What a rehearsal has measured.
@@ -267,7 +276,8 @@ impl Task<'_> {
         let (seconds, bits) = self.run(evaluator, scanning, &mut |name, seconds| {
             let sums = timed.sums();
             let (shared, longest) = (sums.here - before.here, sums.longest - before.longest);
-            (before.here, before.longest) = (sums.here, sums.longest);
+            let inside = [0, 1].map(|i| sums.inside[i] - before.inside[i]);
+            before.clone_from(&sums);
             let place = phases.iter().position(|phase| phase.name == name);
             let place = place.unwrap_or_else(|| {
                 phases.push(OfPhase { name: name.to_string(), ..OfPhase::default() });
@@ -276,6 +286,7 @@ impl Task<'_> {
             phases[place].serial += seconds - shared;
             phases[place].longest += longest;
             phases[place].shared += shared;
+            (0..2).for_each(|i| phases[place].inside[i] += inside[i]);
         });
         let sums = timed.sums().clone();
         Rehearsed { seconds, bits, sums, megabytes, phases }
@@ -355,9 +366,16 @@ fn predict(
             shown = phases;
         }
     }
-    println!("with {SHOWN} workers: serial, longest and fair shares of the phases (seconds)");
-    for OfPhase { name, serial, longest, shared } in shown {
-        println!("{name:>45} {serial:>8.3} {longest:>8.3} {:>8.3}", shared / SHOWN as f64);
+    println!(
+        "with {SHOWN} workers: serial, longest and fair shares of the phases (seconds); of climbs side by side, in the sum of all, what"
+    );
+    println!("each leader does alone, the longest shares of scans, and all shares of scans");
+    for OfPhase { name, serial, longest, shared, inside } in shown {
+        print!("{name:>45} {serial:>8.3} {longest:>8.3} {:>8.3}", shared / SHOWN as f64);
+        match inside {
+            [0.0, _] => println!(),
+            [longest, all] => println!(" {:>8.3} {longest:>8.3} {all:>8.3}", shared - all),
+        }
     }
     println!();
 }

@@ -29,6 +29,9 @@ pub(crate) fn find_root(
         Some(Rooting::Midpoint) => return Ok(Some(Root::Midpoint)),
         Some(Rooting::Outgroup(names)) => names,
     };
+    // A name with commas in it is that of one taxon.
+    let whole = [names.join(",")];
+    let names = if taxa.index(&whole[0]).is_some() { &whole[..] } else { &names[..] };
     let fault =
         |message: String| Err(Fault::new(Place::default(), format!("-o (--outgroup): {message}")));
     let unknown: Vec<&str> =
@@ -84,16 +87,17 @@ mod tests {
 
     #[test]
     fn names_become_taxa_or_one_fault() {
-        let taxa = Taxa::new(["A", "B", "C", "D"].map(String::from).to_vec()).unwrap();
+        let taxa = Taxa::new(["A", "B", "C", "D,X"].map(String::from).to_vec()).unwrap();
         let find = |names: &[&str]| {
             let names = names.iter().map(|name| name.to_string()).collect();
             let found = find_root(Some(&Rooting::Outgroup(names)), &taxa, "the alignment");
             found.map_err(|fault| fault.to_string())
         };
         assert_eq!(find(&["C", "A", "C"]), Ok(Some(Root::Outgroup(vec![2, 0]))));
+        assert_eq!(find(&["D", "X"]), Ok(Some(Root::Outgroup(vec![3]))));
         let unknown = find(&["X", "A", "b"]).unwrap_err();
         assert!(unknown.contains("not a taxon of the alignment: X, b;"), "{unknown}");
-        let all = find(&["D", "C", "B", "A"]).unwrap_err();
+        let all = find(&["D,X", "C", "B", "A"]).unwrap_err();
         assert!(all.contains("all taxa of the alignment"), "{all}");
         assert_eq!(find_root(None, &taxa, ""), Ok(None));
     }

@@ -317,7 +317,7 @@ impl OutputFiles {
             Ok((file, out))
         };
         let (file, out) = open().map_err(|source| writing(&path, source))?;
-        Ok(Part { kind, path, file, out })
+        Ok(Part { kind, path, to: Some((file, out)) })
     }
 
     /// Moves a file to its place, so that it is never there before it is complete. Before the first one, results of an
@@ -326,7 +326,8 @@ impl OutputFiles {
     /// # Errors
     /// [`Error::Io`] (writing) with the path, whose file is then unchanged.
     pub(crate) fn complete(&mut self, part: Part) -> Result<PathBuf> {
-        let Part { kind, path, file, mut out } = part;
+        let Part { kind, path, to } = part;
+        let Some((file, mut out)) = to else { return Ok(path) };
         let failed = |source: std::io::Error| writing(&path, source);
         out.flush().and_then(|()| file.as_file().sync_all()).map_err(failed)?;
         for earlier in std::mem::take(&mut self.replaced) {
@@ -345,12 +346,17 @@ impl OutputFiles {
 pub(crate) struct Part {
     kind: OutputKind,
     path: PathBuf,
-    file: NamedTempFile,
-    /// To the same file. What the system says is told without the temporary name, which would be confusing.
-    out: BufWriter<File>,
+    /// The file, and the way into it; `None` for one that is not written. What the system says is told without the temporary name, which would
+    /// be confusing.
+    to: Option<(NamedTempFile, BufWriter<File>)>,
 }
 
 impl Part {
+    /// One that is not written.
+    pub(crate) fn nowhere(kind: OutputKind) -> Self {
+        Part { kind, path: PathBuf::new(), to: None }
+    }
+
     /// What it will be.
     pub(crate) fn kind(&self) -> OutputKind {
         self.kind
@@ -364,11 +370,11 @@ impl Part {
 
 impl Write for Part {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.out.write(bytes)
+        self.to.as_mut().map_or(Ok(bytes.len()), |(_, out)| out.write(bytes))
     }
 
     fn flush(&mut self) -> std::io::Result<()> {
-        self.out.flush()
+        self.to.as_mut().map_or(Ok(()), |(_, out)| out.flush())
     }
 }
 

@@ -244,11 +244,7 @@ mod tests {
         let describe = |text: &str| -> Vec<_> {
             let trees = read_newick(text, "t").unwrap();
             let nodes = trees.iter().flat_map(NewickTree::nodes);
-            nodes
-                .map(|node| {
-                    (node.name().filter(|_| node.is_tip()).map(String::from), node.length())
-                })
-                .collect()
+            nodes.map(|node| (node.name().map(String::from), node.length())).collect()
         };
         assert_eq!(describe(&nexus), describe(TREES));
     }

@@ -194,13 +194,17 @@ impl RunRecord {
         self.complete(part)
     }
 
-    /// A result file that is written part by part, and is not there before it is complete.
+    /// A result file that is written part by part, and is not there before it is complete; where results are kept in memory, it is not
+    /// written.
     ///
     /// # Errors
     /// A file that cannot be written.
     pub(crate) fn part(&mut self, kind: OutputKind) -> Result<Part> {
         self.begin()?;
-        self.files.part(kind)
+        match self.kept {
+            Some(_) => Ok(Part::nowhere(kind)),
+            None => self.files.part(kind),
+        }
     }
 
     /// The same for one of several result files of a kind, numbered from 1.
@@ -209,7 +213,10 @@ impl RunRecord {
     /// A file that cannot be written.
     pub(crate) fn numbered_part(&mut self, kind: OutputKind, number: usize) -> Result<Part> {
         self.begin()?;
-        self.files.numbered_part(kind, number)
+        match self.kept {
+            Some(_) => Ok(Part::nowhere(kind)),
+            None => self.files.numbered_part(kind, number),
+        }
     }
 
     /// Such a file is complete.
@@ -217,6 +224,9 @@ impl RunRecord {
     /// # Errors
     /// A file that cannot be written.
     pub(crate) fn complete(&mut self, part: Part) -> Result<()> {
+        if self.kept.is_some() {
+            return Ok(());
+        }
         let kind = part.kind();
         if let Some(checkpoint) = &self.checkpoint {
             checkpoint.begin_file(kind)?;
@@ -294,6 +304,9 @@ impl RunRecord {
     /// # Errors
     /// A file that is not the run's own.
     pub(crate) fn grow_numbered(&mut self, kind: OutputKind, number: usize) -> Result<Growing> {
+        if self.kept.is_some() {
+            return Ok(Growing::nowhere());
+        }
         if let Some(checkpoint) = &self.checkpoint {
             checkpoint.begin_file(kind)?;
         }

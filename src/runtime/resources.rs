@@ -461,6 +461,7 @@ impl Resources {
         if self.engine.ranks.is_some() {
             return Shares { jobs: 1, parts: 1, resources: self };
         }
+        let num_jobs = num_jobs.div_ceil(self.job_ranks.map_or(1, Ranks::size));
         let most = threads.min(num_jobs).min(self.jobs_in_memory).max(1);
         let division = Division::fastest([threads, most], num_jobs, parts, self.useful_threads);
         let engine = EngineOptions { threads: division.inside, ..self.engine };
@@ -494,7 +495,7 @@ impl Resources {
 
 /// True for an analysis whose jobs can be dealt to ranks.
 fn deals_jobs(plan: &Plan) -> bool {
-    plan.facts.workload.memory == MemoryPlan::Jobs && !plan.is_check
+    matches!(plan.facts.workload.memory, MemoryPlan::Jobs | MemoryPlan::Chains(_)) && !plan.is_check
 }
 
 fn sizes_of(partitions: &[Partition]) -> Vec<PartitionSize> {

@@ -5,9 +5,10 @@ use super::cost::format_bytes;
 use super::jobs::Jobs;
 use super::record::RunRecord;
 use super::resources::Resources;
+use super::shared_jobs::carry_out_on_all;
 use crate::alphabet::DataType;
 use crate::dataset::{Identical, Loaded, Remarks, load, overview};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::likelihood::select::why_slow;
 use crate::likelihood::{BrlenLinkage, Evaluator};
 use crate::model::Model;
@@ -71,15 +72,7 @@ impl<'a> Session<'a> {
     ) -> Result<Self> {
         let (resources, warning) = Resources::new(plan, &loaded.partitions)?;
         if let Some(ranks) = resources.job_ranks() {
-            let run = identify(plan, &loaded).hash();
-            match ranks.leads() {
-                true => ranks.share_jobs(run),
-                false if ranks.jobs_of() == Some(run) => {}
-                false => {
-                    let why = "the data, options or version of this rank are not those of rank 0";
-                    return Err(Error::Usage(why.to_string()));
-                }
-            }
+            carry_out_on_all(ranks, &identify(plan, &loaded))?;
         }
         let identical = plan.facts.workload.identical;
         let (resources, calibration) = resources.planned(plan, &loaded)?;

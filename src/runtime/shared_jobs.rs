@@ -1,8 +1,8 @@
 //! Jobs that are dealt to several ranks: each asks rank 0 for the next one whenever a thread of it is free, so that nobody waits for a slow
 //! job of another. Rank 0 computes, too, and answers from a thread of its own.
 
-use super::checkpoint::Kind;
 use super::checkpoint::file::Checkpoint;
+use super::checkpoint::{Identity, Kind};
 use super::interrupt::interrupted;
 use crate::error::{Error, Result};
 use crate::mpi::Ranks;
@@ -49,6 +49,24 @@ enum Reply {
     NoneLeft,
     /// That is all.
     GoOn,
+}
+
+/// Lets all ranks carry out the run that has this identity, on rank 0 and then on each of the others, because computations will be dealt to
+/// them.
+///
+/// # Errors
+/// The run of this rank is not that of rank 0.
+pub(crate) fn carry_out_on_all(ranks: Ranks, identity: &Identity) -> Result<()> {
+    let run = identity.hash();
+    match ranks.leads() {
+        true => ranks.share_jobs(run),
+        false if ranks.jobs_of() == Some(run) => {}
+        false => {
+            let why = "the data, options or version of this rank are not those of rank 0";
+            return Err(Error::Usage(why.to_string()));
+        }
+    }
+    Ok(())
 }
 
 /// Jobs of a stage, as a rank that is not rank 0 gets them.

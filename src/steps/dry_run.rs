@@ -203,5 +203,9 @@ fn describe_memory(
         }
     }
     rows.push(("  at least, with --mem", format!("about {}", format_bytes(least))));
+    if let Some(allowed) = plan.run.memory {
+        let verdict = if allowed < least { ": too little, a run is refused" } else { "" };
+        rows.push(("  allowed (--mem)", format!("{}{verdict}", format_bytes(allowed))));
+    }
     Ok(calibration)
 }

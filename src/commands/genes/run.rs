@@ -2,7 +2,7 @@
 
 use super::lengths::LENGTH_PLOT;
 use super::record::{GeneRecord, GeneRun, ListedGene};
-use super::search_gene::GeneSearch;
+use super::search_gene::{GeneSearch, ranks_of_genes};
 use super::shard::{self, SHARD};
 use super::species_tree::SpeciesTree;
 use super::survey::{Survey, Surveyed};
@@ -16,8 +16,8 @@ use crate::panics::{caught, forget};
 use crate::parallel::used_memory;
 use crate::plan::{Facts, Plan};
 use crate::runtime::{
-    Checkpoint, Dealt, Kind, RunRecord, Task, allowed_threads, deal, format_bytes, identify_many,
-    warn_of_each,
+    Checkpoint, Deal, Dealt, Kind, RunRecord, Task, allowed_threads, carry_out_on_all,
+    format_bytes, identify_many, warn_of_each,
 };
 use crate::steps::concordance::CONCORDANCE;
 use crate::steps::replicates::BOOTSTRAPS;
@@ -71,13 +71,16 @@ impl Command for GeneTrees {
         let survey = Survey::of(&genes, plan, &self.search);
         let memory = survey.check_memory(&genes, plan, used)?;
         let run = self.describe_run(&genes, &survey, plan, record)?;
-        self.report(&survey, record);
+        self.report(&survey, plan, record);
         let mine = self.numbers(genes.all().len());
         let is_open =
             |number: &usize| survey.0[*number].settled.is_none() && !is_finished(record, *number);
         let open: Vec<usize> = mine.iter().copied().filter(is_open).collect();
         let searches = Searches { genes: &genes, survey: &survey, search: self.search, plan };
         searches.run(&open, &mine, memory, record)?;
+        if ranks_of_genes(plan).is_some_and(|ranks| !ranks.leads()) {
+            return Ok(());
+        }
         if let (Some(species_tree), Some(quartets)) = (&mut species_tree, self.quartets) {
             record.progress.stage("site concordance", None);
             species_tree.count_sites(&genes, &self.search, quartets, plan);
@@ -157,15 +160,25 @@ impl GeneTrees {
         };
         let shard = self.shard.map_or("none".to_string(), |[k, n]| format!("{k}/{n}"));
         identity.add("--shard", shard);
+        if let Some(ranks) = ranks_of_genes(plan) {
+            carry_out_on_all(ranks, &identity)?;
+        }
         record.open_checkpoint(plan, identity)?;
         record.begin()?;
         Ok(run)
     }
 
     /// Says what the genes are like.
-    fn report(&self, survey: &Survey, record: &mut RunRecord) {
+    fn report(&self, survey: &Survey, plan: &Plan, record: &mut RunRecord) {
         let rows = describe(survey, None);
         record.progress.text(&pairs("Genes", &rows));
+        if let Some(ranks) = plan.run.ranks {
+            let size = ranks.size();
+            record.progress.about_run(&match ranks_of_genes(plan) {
+                Some(_) => format!("{size} ranks, to which genes are dealt"),
+                None => format!("{size} ranks, which compute each likelihood together"),
+            });
+        }
         if let Some([k, n]) = self.shard {
             record.progress.event(&Event::Note(format!(
                 "shard {k} of {n}: one of {n} genes, beginning with number {k}; mlsearch genes --merge puts the \
@@ -251,10 +264,10 @@ impl Searches<'_> {
         record: &mut RunRecord,
     ) -> Result<()> {
         record.progress.stage("genes", None);
-        let tasks: Vec<Task> = open.iter().map(|&number| self.survey.0[number].task).collect();
+        let tasks: Vec<Task> = self.survey.0.iter().map(|one| one.task).collect();
         let threads = allowed_threads(self.plan);
-        record.report.run.threads = threads.min(tasks.len().max(1));
-        let whole: f64 = tasks.iter().map(|task| task.work).sum();
+        record.report.run.threads = threads.min(open.len().max(1));
+        let whole: f64 = open.iter().map(|&number| tasks[number].work).sum();
         let before = mine.len() - open.len();
         let is_settled = |number: &&usize| self.survey.0[**number].settled.is_some();
         let mut tally = Tally {
@@ -268,21 +281,23 @@ impl Searches<'_> {
         record.progress.count(tally);
         let RunRecord { checkpoint, progress, .. } = record;
         let search = |dealt: Dealt| {
-            let (start, number) = (Instant::now(), open[dealt.task]);
-            let checkpoint = checkpoint.as_ref().map(|file| file.of_job(number as u32));
-            (self.search(number, dealt, checkpoint), start.elapsed().as_secs_f64())
+            let start = Instant::now();
+            let checkpoint = checkpoint.as_ref().map(|file| file.of_job(dealt.task as u32));
+            let found = self.search(dealt.task, dealt, checkpoint)?;
+            Ok((found, start.elapsed().as_secs_f64()))
         };
-        let stop = self.plan.run.stop;
-        deal(&tasks, threads, memory, stop, search, |dealt, (found, seconds)| {
-            let (number, found) = (open[dealt.task], found?);
+        let (stop, ranks) = (self.plan.run.stop, ranks_of_genes(self.plan));
+        let deal = Deal { tasks: &tasks, open, threads, memory, stop, ranks };
+        deal.run(search, |dealt, (found, seconds): (GeneRecord, f64)| {
             if let Some(file) = checkpoint.as_ref() {
-                file.write(Kind::Finished, file.key(STAGE, number), &found, false);
+                let key = file.key(STAGE, dealt.task);
+                file.write(Kind::Finished, key, &found, false);
             }
             tally.done += 1;
             tally.with_remarks += usize::from(!found.all_remarks().is_empty());
             tally.share += tasks[dealt.task].work / whole.max(f64::MIN_POSITIVE);
             progress.count(tally);
-            let (name, threads) = (&self.genes.all()[number].name, dealt.threads);
+            let (name, threads) = (&self.genes.all()[dealt.task].name, dealt.threads);
             let line = format!("gene '{name}': {seconds:.2} s, threads: {threads}");
             progress.detail_about_run(&line);
             Ok(())

@@ -6,6 +6,7 @@ use crate::dataset::{Genes, Loaded, Opened};
 use crate::error::Result;
 use crate::likelihood::NO_LENGTH;
 use crate::model::Heterogeneity;
+use crate::mpi::Ranks;
 use crate::plan::{Facts, LEAST_TAXA_OF_REPLICATES, MemoryPlan, Plan, Threads};
 use crate::runtime::{Checkpoint, Dealt, RunRecord, Session};
 use crate::steps::replicates::BOOTSTRAPS;
@@ -54,6 +55,9 @@ impl GeneSearch {
             Opened::TooFew { taxa, columns } => return Ok(too_few(taxa, columns)),
         };
         plan.run.threads = Threads::Auto { max: Some(dealt.threads) };
+        if ranks_of_genes(&plan).is_some() {
+            plan.run.ranks = None;
+        }
         if !dealt.is_alone {
             // The memory was planned for all genes together.
             plan.run.memory = None;
@@ -84,6 +88,11 @@ impl GeneSearch {
         let leaves_out = |branch| self.collapse.leaves_out(tree, &found.support, branch);
         draw_collapsed(tree, &found.support, &loaded.taxa, leaves_out).newick
     }
+}
+
+/// The ranks to which genes are dealt; `None` if there is only one, or if all of them compute each likelihood together.
+pub(super) fn ranks_of_genes(plan: &Plan) -> Option<Ranks> {
+    plan.run.ranks.filter(|_| plan.run.ranks_per_job.is_none_or(|number| number == 1))
 }
 
 /// What the data of a gene are like.

@@ -341,7 +341,10 @@ impl<'a> Runs<'a> {
     ) -> Result<(CoupledRun<'a>, Vec<Sample>)> {
         let (models, options) = (self.models, &self.options[job.number]);
         let waiting = self.waiting.as_ref().and_then(|all| lock(&all[job.number]).take());
-        if let Some(run) = waiting {
+        // Meanwhile, another rank may have gone on with the run.
+        let is_there =
+            |run: &CoupledRun| begin.is_some_and(|at| at.generation() == run.generation());
+        if let Some(run) = waiting.filter(is_there) {
             // A state would be one of those that it is about to go through.
             job.resume_state(|_: &Leg| true)?;
             return Ok((run, Vec::new()));

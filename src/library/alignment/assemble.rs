@@ -123,6 +123,11 @@ fn check_names(file: &str, records: &[Record], faults: &mut Faults) -> Vec<Strin
             Ok("") => {
                 faults.push(Fault::new(record.place(file), "the taxon has no name: add one"));
             }
+            Ok(name) if name.contains(|c: char| c.is_control() && c != '\t') => {
+                let message =
+                    "the taxon name has a control character, which no program shows: remove it";
+                faults.push(Fault::new(record.place(file), message));
+            }
             Ok(name) => names.push(name.to_string()),
             Err(_) => faults.push(Fault::new(
                 record.place(file),
@@ -329,11 +334,13 @@ mod tests {
             record("", 4, &[b"ACGT"]),
             record("z", 5, &[]),
             record("w", 6, &["A\u{e9}é``".as_bytes()]),
+            record("v\0", 7, &[b"ACGT"]),
         ];
         let messages = messages(records, None);
         let expected = [
             "a, line 3, 'x': the same taxon name is used on line 1",
             "a, line 4: the taxon has no name",
+            "a, line 7, 'v\0': the taxon name has a control character",
             "a, line 5, 'z': the taxon has no sequence",
             "a, line 3, 'x': the sequence has 3 sites, while 'x' (line 1) has 4",
             "a, line 6, 'w': the sequence has 5 sites, while 'x' (line 1) has 4",

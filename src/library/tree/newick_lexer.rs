@@ -1,4 +1,4 @@
-//! The words and signs of Newick text, with their places; comments are dropped.
+//! The words and signs of Newick text, with their places. Comments are dropped, but for what `[&support=95]` says of a node.
 
 use super::newick_chars::Characters;
 use crate::error::{Fault, Place};
@@ -28,9 +28,36 @@ pub(super) struct Token {
 /// Takes a text apart.
 pub(super) struct Lexer<'a> {
     pub chars: Characters<'a>,
+    /// The last comment before the last token that begins with `&`, without this and the brackets.
+    annotation: Option<String>,
+}
+
+/// Names of the numbers of an inner node in comments, in our own trees in NEXUS and in those of other programs (MrBayes, BEAST, FigTree). The first
+/// of these that is there is taken.
+const ANNOTATED: [&str; 6] = ["support", "posterior", "prob", "bootstrap", "UFBoot", "label"];
+
+impl<'a> Lexer<'a> {
+    /// At the beginning of a text.
+    pub(super) fn new(chars: Characters<'a>) -> Self {
+        Lexer { chars, annotation: None }
+    }
 }
 
 impl Lexer<'_> {
+    /// The label that a comment before the last token gives to a node: `95/0.9` of `[&support=95,support_2=0.9]`.
+    pub(super) fn annotated_label(&self) -> Option<String> {
+        let annotation = self.annotation.as_deref()?;
+        let value = |name: &str| {
+            let mut pairs = annotation.split(',').filter_map(|pair| pair.split_once('='));
+            let (_, value) = pairs.find(|(key, _)| key.trim().trim_start_matches('!') == name)?;
+            Some(value.trim().trim_matches('"').to_string()).filter(|value| !value.is_empty())
+        };
+        let name = ANNOTATED.into_iter().find(|name| value(name).is_some())?;
+        let further = (2..).map_while(|number| value(&format!("{name}_{number}")));
+        let values: Vec<String> = value(name).into_iter().chain(further).collect();
+        Some(values.join("/"))
+    }
+
     /// A fault at a place of the text.
     pub(super) fn fault(&self, (line, column): (u32, u32), message: impl Into<String>) -> Fault {
         let place = Place::file(&self.chars.file).at_line(line as usize).at_column(column as usize);
@@ -45,6 +72,7 @@ impl Lexer<'_> {
 
     /// The next token, `None` at the end of the text.
     pub(super) fn next(&mut self) -> std::result::Result<Option<Token>, Fault> {
+        self.annotation = None;
         loop {
             let (line, column) = (self.chars.line, self.chars.column);
             let Some(c) = self.chars.bump() else {
@@ -76,11 +104,17 @@ impl Lexer<'_> {
 
     fn skip_comment(&mut self, start: (u32, u32)) -> std::result::Result<(), Fault> {
         let mut depth = 1;
+        let mut annotation = (self.chars.peek() == Some('&')).then(String::new);
         while depth > 0 {
             match self.chars.bump() {
                 Some('[') => depth += 1,
                 Some(']') => depth -= 1,
-                Some(_) => {}
+                Some('&') if annotation.as_deref() == Some("") => {}
+                Some(c) => {
+                    if let Some(text) = annotation.as_mut().filter(|text| text.len() < MAX_LABEL) {
+                        text.push(c);
+                    }
+                }
                 None => {
                     return Err(
                         self.fault(start, "the comment that starts here is never closed by ']'")
@@ -88,6 +122,7 @@ impl Lexer<'_> {
                 }
             }
         }
+        self.annotation = annotation.or(self.annotation.take());
         Ok(())
     }
 

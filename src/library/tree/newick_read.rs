@@ -6,7 +6,7 @@
 //! Grammar: `tree = subtree ";"`, `subtree = [ "(" subtree { "," subtree } ")" ] [ label ] [ ":" number ]`.
 //! Labels are bare or in single or double quotes (a doubled quote stands for one); comments in
 //! brackets, nested or not, may stand anywhere between these and are dropped, rooting marks `[&U]`
-//! and `[&R]` included. Underscores stay underscores. In NEXUS text, the trees of its TREES blocks are read
+//! and `[&R]` included; what `[&support=95]` says of an inner node that has no label is its label. Underscores stay underscores. In NEXUS text, the trees of its TREES blocks are read
 //! (`newick_nexus.rs`).
 
 use super::newick_chars::Characters;
@@ -37,7 +37,7 @@ pub struct NewickReader<'a> {
 impl<'a> NewickReader<'a> {
     /// A reader of trees of at most 2 million taxa; `file` is the name to show in faults.
     pub fn new(reader: impl BufRead + 'a, file: &str) -> Self {
-        let lexer = Lexer { chars: Characters::new(reader, file) };
+        let lexer = Lexer::new(Characters::new(reader, file));
         let mut parser = Parser {
             lexer,
             faults: Faults::new(),
@@ -300,6 +300,14 @@ impl Parser<'_> {
                     continue;
                 }
             } else {
+                if stage == ParseState::Children && !tree.node(current).is_tip() {
+                    let annotated = self.lexer.annotated_label();
+                    if let Some(label) =
+                        annotated.filter(|_| !matches!(token.kind, TokenKind::Label(_)))
+                    {
+                        stage = self.label(at, &label, stage, &mut tree, current);
+                    }
+                }
                 match (token.kind, stage) {
                     (TokenKind::Label(text), _) => {
                         // A second word outside all brackets: this is no tree.
@@ -405,6 +413,32 @@ mod tests {
         assert_eq!(tree.node(4).name(), Some("95"));
         assert_eq!((tree.node(4).line(), tree.node(4).column()), (3, 1));
         assert_eq!((tree.node(6).line(), tree.node(6).column()), (3, 9));
+    }
+
+    #[test]
+    fn what_a_comment_says_of_an_inner_node_without_a_label_is_its_label() {
+        let label = |text: &str| {
+            let text = format!("[&R] (A[&rate=2],(B,C){text}:1[&support=1]);");
+            let tree = read_newick(&text, "t").unwrap().remove(0);
+            assert_eq!(names(&tree), ["A", "B", "C"]);
+            assert_eq!((tree.root().name(), tree.node(2).length()), (None, Some(1.0)));
+            tree.node(2).name().map(String::from)
+        };
+        for (text, expected) in [
+            ("[&support=95]", Some("95")),
+            ("[&support=95,support_2=0.9,support_3=1]", Some("95/0.9/1")),
+            ("[&height_95%_HPD={0.1,0.2}, posterior=0.5]", Some("0.5")),
+            ("[&prob=1.00000000e+00,prob_stddev=0.0]", Some("1.00000000e+00")),
+            ("[&!rotate=true,label=\"a b\"]", Some("a b")),
+            ("[a word][&support=95][another]", Some("95")),
+            ("88[&support=95]", Some("88")),
+            ("[&support=95]88", Some("88")),
+            ("[&support=]", None),
+            ("[support=95]", None),
+            ("[&rate=2]", None),
+        ] {
+            assert_eq!(label(text).as_deref(), expected, "{text}");
+        }
     }
 
     #[test]
