@@ -46,11 +46,14 @@ pub fn simulate(shape: &Shape) -> (Tree, Vec<Partition>) {
         .enumerate()
         .map(|(i, present)| {
             let mut rng = rng(Purpose::SimulatedSequences, i as u64);
-            let states = simulate_states(&tree, &model, shape.sites_per_partition, &mut rng);
+            let num_sites = shape.sites_per_partition;
+            let states = simulate_states(&tree, &model, num_sites, &mut rng);
+            let first = i * num_sites;
             SimPartition {
                 name: format!("gene{i}"),
                 model: MODEL.into(),
                 data_type: DataType::Dna,
+                columns: (first..first + num_sites).map(|column| column as u32).collect(),
                 states,
                 present,
             }

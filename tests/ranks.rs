@@ -95,6 +95,9 @@ fn runs_on_several_ranks_write_the_bytes_of_a_single_process() {
             }
         }
     }
+    let is_own = |name: &String| name.starts_with("alone") || name.starts_with("ranks");
+    let others: Vec<String> = scratch.files().into_iter().filter(|name| !is_own(name)).collect();
+    assert!(others.is_empty(), "only rank 0 writes files: {others:?}");
 }
 
 /// `mpiexec -n 1 A : -n 1 B` starts ranks with different command lines.

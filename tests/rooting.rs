@@ -149,21 +149,28 @@ fn an_outgroup_that_is_no_clade_is_warned_of_and_unknown_taxa_are_refused() {
 fn given_trees_are_rooted_with_their_labels() {
     let scratch = Scratch::new();
     scratch
-        .write("t.nwk", "((A:1,B:2)x:1,(C:3,(D:1,E:1)y:1)x:1); (P:1,(Q:1,R:5)'50/0.5':0,S:1);\n");
+        .write("t.nwk", "((A:1,B:2)70:1,(C:3,(D:1,E:1)80:1)70:1); (P:1,(Q:1,R:5)'50/0.5':0,S:1);\n");
     scratch.succeed("-t t.nwk --root midpoint -n mid --quiet");
     let text = read(&scratch, "mid.mlsearch.rootedTree");
     let lines: Vec<&str> = text.lines().collect();
     // The longest paths have the lengths 7 (from B to C) and 6 (from P, Q or S to R).
-    assert_eq!(lines[0], "((A:1,B:2)x:1.5,(C:3,(D:1,E:1)y:1)x:0.5);");
+    assert_eq!(lines[0], "((A:1,B:2)70:1.5,(C:3,(D:1,E:1)80:1)70:0.5);");
     assert_eq!(lines[1], "(((P:1,S:1)50/0.5:0,Q:1):2,R:3);");
     assert_eq!(report(&scratch, "mid")["rooted_trees"], serde_json::json!(lines));
-    scratch.write("one.nwk", "((A:1,B:2)x:1,(C:3,(D:1,E:1)y:1)z:1);");
+    scratch.write("one.nwk", "((A:1,B:2)70:1,(C:3,(D:1,E:1)80:1)90:1);");
     let ran = scratch.succeed("-f I -t one.nwk -o E,D -n out");
     assert_eq!(
         read(&scratch, "out.mlsearch.rootedTree"),
-        "(((A:1,B:2)x:2,C:3)y:0.5,(D:1,E:1)y:0.5);\n"
+        "(((A:1,B:2)70:2,C:3)80:0.5,(D:1,E:1)80:0.5);\n"
     );
-    assert!(ran.stderr.contains("different labels, 'x' and 'z'; it gets the first"), "{ran:?}");
+    assert!(ran.stderr.contains("different labels, '70' and '90'; it gets the first"), "{ran:?}");
+    // Names stay at their nodes.
+    scratch.write("names.nwk", "((A:1,B:2)x:1,C:3,(D:1,E:1)y:1)z;");
+    scratch.succeed("-f I -t names.nwk -o E,D -n names");
+    assert_eq!(
+        read(&scratch, "names.mlsearch.rootedTree"),
+        "(((A:1,B:2)x:1,C:3)z:0.5,(D:1,E:1)y:0.5);\n"
+    );
     scratch.run("-t t.nwk -o A -n no").assert_refused(&["not a taxon of t.nwk, tree 2: A;"]);
     scratch.write("bare.nwk", "(A,B,(C,D));");
     scratch

@@ -71,14 +71,21 @@ proptest! {
     fn simulated_data(
         partitions in prop::collection::vec((0usize..4, prop::collection::vec(any::<[u8; 3]>(), 1..20), any::<[bool; 3]>()), 1..6),
         names in prop::collection::btree_set("[^\\s\\pC]{1,12}", 3),
+        gene in "\\PC{0,8}",
     ) {
+        let mut end = 0;
         let types = [DataType::Dna, DataType::Protein, DataType::codon(1).unwrap(), DataType::multistate(5).unwrap()];
         let models = ["JC", "LG", "GY+CODE{1}", "MULTI5_MK"];
         let partitions: Vec<SimPartition> = partitions.into_iter().enumerate().map(|(number, (which, sites, present))| {
             let data_type = types[which];
             let states = (0..3).map(|taxon| sites.iter().map(|site| site[taxon] % data_type.num_states() as u8).collect());
-            let (name, model) = (format!("gene {number}"), models[which].to_string());
-            SimPartition { name, model, data_type, states: states.collect(), present: present.to_vec() }
+            let (name, model) = (format!("{gene} {number}"), models[which].to_string());
+            let num_columns = (sites.len() * data_type.chars_per_site()) as u32;
+            end += num_columns;
+            // Backwards, but for codons, whose columns stand side by side.
+            let columns = end - num_columns..end;
+            let columns = if data_type.chars_per_site() > 1 { columns.collect() } else { columns.rev().collect() };
+            SimPartition { name, model, data_type, columns, states: states.collect(), present: present.to_vec() }
         }).collect();
         let taxa = Taxa::new(names.into_iter().collect()).unwrap();
         let text = to_phylip(&taxa, &partitions).unwrap();
@@ -88,6 +95,7 @@ proptest! {
         prop_assert_eq!(defs.len(), partitions.len());
         for (def, partition) in defs.iter().zip(&partitions) {
             prop_assert_eq!((&def.name, &def.model), (&partition.name, &partition.model));
+            prop_assert_eq!(&def.sites, &partition.columns);
             let patterns = build_patterns(&alignment, def, partition.data_type).unwrap();
             prop_assert_eq!(patterns.num_sites, partition.states[0].len());
         }

@@ -1,6 +1,7 @@
 //! Searches on small data whose best tree is known.
 
 use crate::util::{Scratch, data_folder, log_likelihood, repository};
+use mlsearch::tree::{NewickTree, read_newick};
 
 /// What a search may lose against the best that is known, in log units.
 const SEARCH_TOLERANCE: f64 = 0.05;
@@ -251,6 +252,37 @@ fn replicates_have_all_of_several_identical_sequences() {
         assert!(support.contains(name), "{name}");
     }
     assert!(support.contains(")100:"), "identical sequences are a clade in all: {support}");
+}
+
+/// Which of three identical sequences are the closest is as good as any other choice.
+#[test]
+fn replicates_do_not_agree_in_the_order_of_identical_sequences() {
+    let scratch = Scratch::new();
+    let text = std::fs::read_to_string(repository("datasets/primates.phy")).expect("data");
+    let rows: Vec<&str> = text.lines().skip(1).filter(|line| !line.trim().is_empty()).collect();
+    let (_, sequence) = rows[0].split_once(' ').expect("a name");
+    let copies = ["copy1", "copy2", "copy3"].map(|name| format!("{name} {sequence}"));
+    let head = format!("{} 898", rows.len() + 2);
+    scratch.write("copies.phy", &[head, rows[1..].join("\n"), copies.join("\n")].join("\n"));
+    let pairs = [["copy1", "copy2"], ["copy1", "copy3"], ["copy2", "copy3"]];
+    for command in ["bootstrap -m JC --bs-trees 30", "distance -m JC --tree nj --bs-trees 30"] {
+        scratch.succeed(&format!("{command} -s copies.phy -n x --quiet --redo"));
+        let path = scratch.path().join("x.mlsearch.bootstraps");
+        let trees = std::fs::read_to_string(path).expect("replicates");
+        let trees = read_newick(&trees, "x").expect("trees");
+        assert_eq!(trees.len(), 30, "{command}");
+        let counts = pairs.map(|pair| {
+            let is_joined = |tree: &&NewickTree| {
+                tree.nodes().any(|node| {
+                    let mut tips = node.children().map(|child| child.name().unwrap_or_default());
+                    !node.is_tip() && tips.all(|name| pair.contains(&name))
+                })
+            };
+            trees.iter().filter(is_joined).count()
+        });
+        assert_eq!(counts.iter().sum::<usize>(), 30, "{command}: {counts:?}");
+        assert!(counts.iter().all(|&count| count > 2), "{command}: {counts:?}");
+    }
 }
 
 #[test]

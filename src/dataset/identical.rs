@@ -4,6 +4,7 @@ use super::load::Loaded;
 use crate::alignment::Patterns;
 use crate::likelihood::BRLEN_BOUNDS;
 use crate::partition::Partition;
+use crate::rng::Rng;
 use crate::tree::{Constraint, Restriction, Tree, put_back_identical};
 use std::collections::HashMap;
 
@@ -146,7 +147,12 @@ impl Identical {
 
     /// A reduced tree with all taxa.
     pub(crate) fn put_back(&self, tree: &Tree) -> Tree {
-        put_back_identical(tree, &self.groups, BRLEN_BOUNDS[0])
+        put_back_identical(tree, &self.groups, BRLEN_BOUNDS[0], None)
+    }
+
+    /// The same, with branches of length `brlen` in a group, in an order by chance.
+    pub(crate) fn put_back_by_chance(&self, tree: &Tree, brlen: f64, rng: &mut Rng) -> Tree {
+        put_back_identical(tree, &self.groups, brlen, Some(rng))
     }
 
     /// A partition's reduced tree, whose tips are these reduced taxa, with all taxa that have data in the partition.
@@ -159,7 +165,7 @@ impl Identical {
         let members =
             |&taxon: &usize| self.groups[taxon].iter().map(|&taxon| rank[taxon]).collect();
         let members: Vec<Vec<usize>> = taxa.iter().map(members).collect();
-        put_back_identical(tree, &members, BRLEN_BOUNDS[0])
+        put_back_identical(tree, &members, BRLEN_BOUNDS[0], None)
     }
 }
 

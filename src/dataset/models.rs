@@ -11,7 +11,7 @@ use crate::error::{Error, Fault, Faults, Place, abridged};
 use crate::likelihood::BrlenLinkage;
 use crate::model::{AutoData, AutoModel, Heterogeneity, Model, UserMatrix};
 use crate::numeric::GammaMode;
-use crate::partition::{PartitionDef, format_ranges};
+use crate::partition::{PartitionDef, format_ranges, partition_line};
 use crate::plan::{DataOptions, Plan};
 
 /// Model of partitions that name none, in a run without `-m`.
@@ -310,8 +310,7 @@ pub(crate) fn write_models<'a>(
     let mut text = String::new();
     for (name, columns, model, scaler) in partitions {
         let scaler = if scaled { format!("+BU{{{scaler}}}") } else { String::new() };
-        let ranges = format_ranges(columns);
-        text.push_str(&format!("{model}{scaler}, {name} = {ranges}\n"));
+        text.push_str(&partition_line(format!("{model}{scaler}"), name, format_ranges(columns)));
     }
     text
 }

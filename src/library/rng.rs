@@ -43,6 +43,8 @@ pub enum Purpose {
     Sampling = 40,
     /// Which columns a step of the parsimony ratchet leaves out.
     Thinning = 50,
+    /// Which of several identical sequences are the closest in the tree of a replicate.
+    IdenticalSequences = 51,
     /// Everything in tests.
     Test = 9,
 }

@@ -17,6 +17,7 @@ use crate::output::{AlignmentReport, Next, table};
 use crate::parsimony::ParsimonyData;
 use crate::partition::Partition;
 use crate::plan::{IdenticalSequences, Plan};
+use crate::rng::{Purpose, stream};
 use crate::search::schedule::are_small;
 use crate::tree::{Constraint, NewickOptions, Tree, write_newick};
 use serde::Serialize;
@@ -233,6 +234,15 @@ impl Setup<'_> {
     /// A tree of the taxa of these partitions with all taxa.
     pub(crate) fn whole_tree(&self, tree: &Tree) -> Tree {
         self.identical.as_ref().map_or_else(|| tree.clone(), |one| one.put_back(tree))
+    }
+
+    /// The tree of a replicate with all taxa, on branches of length `brlen` in a group of identical sequences. Which of these are the closest
+    /// is a matter of chance in each replicate, because all would support it otherwise.
+    pub(crate) fn whole_tree_of_replicate(&self, tree: &Tree, number: usize, brlen: f64) -> Tree {
+        let Some(identical) = &self.identical else { return tree.clone() };
+        let seed = self.plan.bootstrap.seed;
+        let mut rng = stream(seed, Purpose::IdenticalSequences, number as u64);
+        identical.put_back_by_chance(tree, brlen, &mut rng)
     }
 
     /// An evaluator for a tree, with the scalers that the partition file gives. The partitions are

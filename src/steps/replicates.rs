@@ -4,6 +4,7 @@ use super::Bootstopping;
 use super::climb::{Begin, Climbed, climb};
 use crate::bootstrap::{STEP, replicate_weights};
 use crate::error::Result;
+use crate::likelihood::BRLEN_BOUNDS;
 use crate::model::Model;
 use crate::observer::{Event, Observer};
 use crate::output::{BootstrapReport, OutputKind};
@@ -122,12 +123,12 @@ fn replicate(setup: &Setup, models: &[Model], number: usize, job: &mut JobContex
     let Climbed { mut evaluator, .. } = climb(setup, &partitions, &data, &mut models, begin, job)?;
     job.mute(false);
     let lnl = evaluator.log_likelihood()?;
-    let (number, count) = (number + 1, setup.plan.bootstrap.replicates);
-    let message = format!("replicate {number} of {count}: lnL {lnl:.4} on its resampled columns");
+    let (nth, count) = (number + 1, setup.plan.bootstrap.replicates);
+    let message = format!("replicate {nth} of {count}: lnL {lnl:.4} on its resampled columns");
     job.event(&Event::Detail(message));
     if evaluator.linkage().has_own_lengths() {
         evaluator.average_brlens();
         evaluator.clamp_brlens();
     }
-    Ok(setup.whole_tree(evaluator.tree()))
+    Ok(setup.whole_tree_of_replicate(evaluator.tree(), number, BRLEN_BOUNDS[0]))
 }

@@ -212,7 +212,11 @@ impl Sequences<'_> {
         let (mut computed, written) = pool.install(|| rows.finish());
         written.map_err(|source| part.failed(source))?;
         record.complete(part)?;
-        computed.tally.warn(&self.place, "are written as -1", record);
+        let written = match options.format {
+            MatrixFormat::Npy => "are written as inf (saturated) or NaN (without overlap)",
+            _ => "are written as -1",
+        };
+        computed.tally.warn(&self.place, written, record);
         Ok(computed)
     }
 }

@@ -1,17 +1,17 @@
 //! `--dist`: distances between the sequences of an alignment, and trees of distances.
 
-use super::matrix::{Computed, describe, make_trees, whole, write_trees};
+use super::matrix::{Computed, describe, make_trees, write_trees};
 use super::plan::{DistanceFormula, MatrixPlan};
 use super::sequences::Sequences;
 use crate::alphabet::DataType;
 use crate::dataset::read_distances;
 use crate::distance::{DistanceMethod, JoinedTree, PairDistances};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, abridged};
 use crate::likelihood::select::ENGINE_OF_GPUS;
 use crate::model::Model;
 use crate::observer::{Event, Observer};
 use crate::optimize::{OptimizeOptions, optimize};
-use crate::output::{MatrixReport, PartitionMatrixReport, Section};
+use crate::output::{MatrixFormat, MatrixReport, PartitionMatrixReport, Section};
 use crate::parallel::used_memory;
 use crate::partition::Partition;
 use crate::plan::Plan;
@@ -65,11 +65,25 @@ pub(crate) fn distances(plan: &Plan, options: &MatrixPlan, record: &mut RunRecor
     }
 }
 
+/// PHYLIP's matrices have no place for white space in names.
+fn warn_of_blanks(format: MatrixFormat, session: &mut Session) {
+    let is_phylip = matches!(format, MatrixFormat::Square | MatrixFormat::Lower);
+    let mut names = session.setup.loaded.taxa.names().iter();
+    let found = names.find(|name| name.contains(char::is_whitespace)).cloned();
+    if let Some(name) = found.filter(|_| is_phylip) {
+        session.event(Event::Warning(format!(
+            "taxon names with white space, such as '{}', cannot be told from the distances in PHYLIP's format: --dist-format tsv has tabulators",
+            abridged(&name)
+        )));
+    }
+}
+
 fn of_alignment(options: &MatrixPlan, mut session: Session) -> Result<()> {
     let used = used_memory().unwrap_or(0);
     for sequences in Sequences::all(options, &session.setup) {
         sequences.arrange(options, &session.setup, used)?;
     }
+    warn_of_blanks(options.format, &mut session);
     let found = find_method(options, &mut session)?;
     session.stage("distances");
     if options.apart {
@@ -197,7 +211,7 @@ fn support(
         }
         let found =
             tree_of_pairs(options.trees[0], &pairs, job.resources.threads(), setup, |_, _| {})?;
-        Ok(whole(found, setup.identical.as_ref()).to_tree())
+        Ok(setup.whole_tree_of_replicate(&found.to_tree(), number, 0.0))
     })?;
     let mut support = BranchSupport::default();
     let kinds = &session.setup.plan.support.kinds;

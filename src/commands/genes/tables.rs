@@ -6,6 +6,7 @@ use super::report::{GeneReport, GenesReport, SECTION};
 use super::species_tree::{Difference, SpeciesTree};
 use crate::error::{Error, Result};
 use crate::output::{OutputKind, Part};
+use crate::partition::partition_line;
 use crate::plan::Plan;
 use crate::runtime::{RunRecord, warn_of_each};
 use crate::steps::replicates::BOOTSTRAPS;
@@ -185,12 +186,13 @@ impl Tables {
         let given = if gene.given_model.is_empty() { "auto" } else { &gene.given_model };
         match (&gene.ranges, model, &found.data) {
             (Some(ranges), model, _) => {
-                format!("{}, {} = {ranges}\n", model.unwrap_or(given), plain(&gene.name))
+                partition_line(model.unwrap_or(given), &plain(&gene.name), ranges)
             }
             (None, Some(model), Some(data)) => {
                 let first = self.num_columns + 1;
                 self.num_columns += data.columns;
-                format!("{model}, {} = {first}-{}\n", plain(&gene.name), self.num_columns)
+                let ranges = format!("{first}-{}", self.num_columns);
+                partition_line(model, &plain(&gene.name), ranges)
             }
             _ => String::new(),
         }
@@ -199,7 +201,7 @@ impl Tables {
 
 /// A name that a line of a partition file can have.
 fn plain(name: &str) -> String {
-    name.replace([',', '=', '#', '\n', '\r', '\t'], "_")
+    name.replace(['\n', '\r', '\t'], "_")
 }
 
 fn write(part: &mut Part, text: &str) -> Result<()> {

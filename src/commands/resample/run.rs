@@ -5,7 +5,7 @@ use crate::bootstrap::replicate_weights;
 use crate::commands::Command;
 use crate::error::Result;
 use crate::output::{BootstrapReport, OutputKind};
-use crate::partition::Partition;
+use crate::partition::{Partition, partition_line};
 use crate::plan::{Facts, LEAST_TAXA_OF_REPLICATES, Needs, Plan};
 use crate::runtime::{RunRecord, Session};
 use crate::simulate::write_phylip;
@@ -123,7 +123,8 @@ fn to_partition_file(partitions: &[(&Partition, Vec<u32>)], models: &[String]) -
     let all = partitions.iter().zip(models);
     for ((partition, columns), model) in all.filter(|((_, columns), _)| !columns.is_empty()) {
         let (first, last) = (before + 1, before + columns.len());
-        text.push_str(&format!("{model}, {} = {first}-{last}\n", partition.name));
+        let ranges = format!("{first}-{last}");
+        text.push_str(&partition_line(model, &partition.name, ranges));
         before = last;
     }
     text

@@ -1,4 +1,4 @@
-//! Roots given trees of any degrees; their labels stay with their branches.
+//! Roots given trees of any degrees; their support stays with its branches, and names stay at their nodes.
 
 use crate::commands::Command;
 use crate::dataset::{find_root, read_drawings};

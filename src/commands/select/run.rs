@@ -8,7 +8,7 @@ use crate::commands::Command;
 use crate::error::{Error, Result};
 use crate::model_selection::MergeMethod;
 use crate::output::{CandidateReport, OutputKind, SelectionReport};
-use crate::partition::format_ranges;
+use crate::partition::{format_ranges, partition_line};
 use crate::plan::{Facts, MemoryPlan, Needs, Plan, Workload};
 use crate::runtime::{RunRecord, Session};
 use crate::steps::dry_run::describe_data_alone;
@@ -90,7 +90,7 @@ impl Command for Select {
         session.record.report.model = loaded.file_order.iter().map(model).collect();
         let lines = loaded.file_order.iter().map(|number| {
             let name = &loaded.partitions[*number].name;
-            format!("{}, {name} = {}\n", model(number), format_ranges(loaded.columns_of(*number)))
+            partition_line(model(number), name, format_ranges(loaded.columns_of(*number)))
         });
         let partitions: String = lines.collect();
         session.record.write(SELECTED_MODELS, &partitions)?;
@@ -118,7 +118,7 @@ fn deliver_scheme(session: &mut Session, scheme: &Scheme) -> Result<()> {
             .into_iter()
             .map(|member| format_ranges(loaded.columns_of(member)))
             .collect();
-        format!("{}, {} = {}\n", subset.model.label(), subset.name, ranges.join(", "))
+        partition_line(subset.model.label(), &subset.name, ranges.join(", "))
     });
     let text: String = lines.collect();
     session.record.report.model =

@@ -100,6 +100,7 @@ fn simulate(plan: &Plan, simulate: &Simulate, record: &mut RunRecord) -> Result<
             name: def.name.clone(),
             model: format!("{model}{scaler_text}"),
             data_type: model.data_type,
+            columns: def.sites.clone(),
             states,
             present,
         });
@@ -154,6 +155,12 @@ fn read_defs(plan: &Plan, simulate: &Simulate) -> Result<Vec<PartitionDef>> {
     let file = path.display().to_string();
     let num_sites = last_column(&text, path)?;
     let defs = parse_partitions(&text, &file, num_sites, true)?;
+    let of_longer = parse_partitions(&text, &file, num_sites + 1, true)?;
+    let ends = defs.iter().zip(&of_longer).find(|(def, longer)| def.sites != longer.sites);
+    if let Some((def, _)) = ends {
+        let message = "a range that ends with '.' ends with the alignment, which is still to be simulated: give its last column";
+        return Err(Error::input(def.place.clone(), message));
+    }
     // What the file leaves out below its last column is a mistake here, too.
     let last = defs.iter().flat_map(|def| &def.sites).max().map_or(0, |&site| site as usize + 1);
     parse_partitions(&text, &file, last, false)

@@ -46,5 +46,6 @@ pub use resolved::Partition;
 
 pub use build::{check_frame, num_states_seen};
 pub use detect::detect_data_type;
+pub use lines::partition_line;
 pub use ranges::format_ranges;
 pub use suspicion::suspicions;

@@ -2,6 +2,7 @@
 
 use crate::alphabet::DataType;
 use crate::error::{Error, Result};
+use crate::partition::{format_ranges, partition_line};
 use crate::taxa::Taxa;
 
 /// One simulated partition.
@@ -13,34 +14,33 @@ pub struct SimPartition {
     pub model: String,
     /// Data type.
     pub data_type: DataType,
+    /// Its columns in the alignment, counted from 0, in the order of its sites.
+    pub columns: Vec<u32>,
     /// States of every taxon: `states[taxon][site]`.
     pub states: Vec<Vec<u8>>,
     /// Which taxa have data.
     pub present: Vec<bool>,
 }
 
-impl SimPartition {
-    fn num_columns(&self) -> usize {
-        self.states.first().map_or(0, Vec::len) * self.data_type.chars_per_site()
-    }
-}
-
-/// All partitions side by side in relaxed PHYLIP, one line per taxon; a state is written with the characters of its
+/// All partitions, each at its columns, in relaxed PHYLIP, one line per taxon; a state is written with the characters of its
 /// name (three for a codon), a missing partition as gaps.
 ///
 /// # Errors
 /// [`Error::Usage`] naming the taxa that PHYLIP cannot hold (white space or nothing in the name).
 pub fn to_phylip(taxa: &Taxa, partitions: &[SimPartition]) -> Result<String> {
-    let num_columns = partitions.iter().map(SimPartition::num_columns).sum();
+    let columns = partitions.iter().flat_map(|partition| &partition.columns);
+    let num_columns = columns.max().map_or(0, |&last| last as usize + 1);
     write_phylip(taxa, num_columns, |taxon, text| {
-        for partition in partitions {
-            if partition.present[taxon] {
-                let names = partition.data_type.state_names();
-                text.extend(partition.states[taxon].iter().map(|&state| names[usize::from(state)]));
-            } else {
-                text.extend(std::iter::repeat_n('-', partition.num_columns()));
+        let mut row = vec!['-'; num_columns];
+        for partition in partitions.iter().filter(|partition| partition.present[taxon]) {
+            let names = partition.data_type.state_names();
+            let states = partition.states[taxon].iter();
+            let characters = states.flat_map(|&state| names[usize::from(state)].chars());
+            for (&column, character) in partition.columns.iter().zip(characters) {
+                row[column as usize] = character;
             }
         }
+        text.extend(row);
     })
 }
 
@@ -76,16 +76,12 @@ pub fn write_phylip(
     Ok(text)
 }
 
-/// The partitions' ranges, one line `MODEL, NAME = FIRST-LAST` each.
+/// The partitions' ranges, one line `MODEL, NAME = RANGES` each.
 pub fn to_partition_file(partitions: &[SimPartition]) -> String {
-    let mut first = 1;
-    let mut text = String::new();
-    for partition in partitions {
-        let last = first + partition.num_columns() - 1;
-        text.push_str(&format!("{}, {} = {first}-{last}\n", partition.model, partition.name));
-        first = last + 1;
-    }
-    text
+    let line = |SimPartition { model, name, columns, .. }: &SimPartition| {
+        partition_line(model, name, format_ranges(columns))
+    };
+    partitions.iter().map(line).collect()
 }
 
 #[cfg(test)]
@@ -97,26 +93,30 @@ mod tests {
     }
 
     fn partitions() -> Vec<SimPartition> {
-        let partition = |name: &str, data_type, states: [&[u8]; 2], present| SimPartition {
-            name: name.into(),
-            model: "M".into(),
-            data_type,
-            states: states.map(<[u8]>::to_vec).to_vec(),
-            present,
-        };
+        let partition =
+            |name: &str, data_type, columns: &[u32], states: [&[u8]; 2], present| SimPartition {
+                name: name.into(),
+                model: "M".into(),
+                data_type,
+                columns: columns.to_vec(),
+                states: states.map(<[u8]>::to_vec).to_vec(),
+                present,
+            };
+        let codon = DataType::codon(1).unwrap();
+        let multistate = DataType::multistate(37).unwrap();
         vec![
-            partition("a", DataType::Dna, [&[0, 1, 2], &[3, 3, 3]], vec![true, true]),
-            partition("b", DataType::Protein, [&[1, 1], &[2, 2]], vec![true, false]),
-            partition("c", DataType::codon(1).unwrap(), [&[0, 60], &[14, 14]], vec![false, true]),
-            partition("d", DataType::multistate(37).unwrap(), [&[36], &[9]], vec![true, true]),
+            partition("a", DataType::Dna, &[0, 1, 2], [&[0, 1, 2], &[3, 3, 3]], vec![true, true]),
+            partition("b", DataType::Protein, &[10, 4], [&[1, 2], &[2, 2]], vec![true, false]),
+            partition("c", codon, &[5, 6, 7, 8, 9, 3], [&[0, 60], &[14, 14]], vec![false, true]),
+            partition("d", multistate, &[11], [&[36], &[9]], vec![true, true]),
         ]
     }
 
     #[test]
-    fn partitions_stand_side_by_side_with_gaps_where_missing() {
+    fn partitions_stand_at_their_columns_with_gaps_where_missing() {
         let text = to_phylip(&taxa(&["x", "Käfer"]), &partitions()).unwrap();
-        assert_eq!(text, "2 12\nx      ACGRR------!\nKäfer  TTT--ATGATG9\n");
-        let expected = "M, a = 1-3\nM, b = 4-5\nM, c = 6-11\nM, d = 12-12\n";
+        assert_eq!(text, "2 12\nx      ACG-N-----R!\nKäfer  TTTG-ATGAT-9\n");
+        let expected = "M, a = 1-3\nM, b = 11, 5\nM, c = 6-10, 4\nM, d = 12\n";
         assert_eq!(to_partition_file(&partitions()), expected);
     }
 

@@ -181,7 +181,7 @@ impl ConsensusTree {
             children.iter().map(branch).collect()
         };
         let branches = self.children.iter().enumerate().flat_map(on).collect();
-        Drawing { num_tips: self.num_tips, branches }
+        Drawing { num_tips: self.num_tips, branches, node_names: Vec::new() }
     }
 }
 

@@ -3,7 +3,7 @@
 //! A label belongs to a branch, and so to a split, whatever the root. Newick text has no place for it but the node below
 //! the branch; a program that moves the root and lets the labels stay at their nodes gives those on the path between
 //! the old and the new root to other branches (Czech, Huerta-Cepas & Stamatakis 2017, Mol. Biol. Evol. 34:1535-1542).
-//! A root in a branch divides it: both halves get its label.
+//! A root in a branch divides it: both halves get its label. Names of nodes, such as those of ancestors, stay at their nodes.
 
 use super::newick_write::{format_brlen, quote, sort_children, write_nested};
 use super::topology::{EdgeId, Tree, to_length_grid};
@@ -13,6 +13,8 @@ use super::topology::{EdgeId, Tree, to_length_grid};
 pub struct Drawing {
     pub(super) num_tips: usize,
     pub(super) branches: Vec<Branch>,
+    /// `[node]`: its name, of inner nodes that have one; nodes behind the end have none.
+    pub(super) node_names: Vec<Option<String>>,
 }
 
 /// A branch of a drawing.
@@ -70,11 +72,13 @@ impl Drawing {
                 is_left_out: false,
             }
         };
-        Drawing { num_tips: tree.num_tips(), branches: tree.edges().map(branch).collect() }
+        let branches = tree.edges().map(branch).collect();
+        Drawing { num_tips: tree.num_tips(), branches, node_names: Vec::new() }
     }
 
-    /// The same drawing with other labels of inner branches, by branch.
+    /// The same drawing with other labels of inner branches, by branch, and without names of nodes.
     pub fn relabelled(mut self, label: impl Fn(usize) -> Option<String>) -> Self {
+        self.node_names.clear();
         for (number, branch) in self.branches.iter_mut().enumerate() {
             let is_inner = branch.ends.iter().all(|&end| end as usize >= self.num_tips);
             branch.label = if is_inner { label(number) } else { None };
@@ -112,9 +116,16 @@ impl Drawing {
             if is_tip {
                 text.push_str(&quote(names(node as usize)));
             }
-            let Some(branch) = hung.above[node as usize] else { return };
-            if let Some(label) = self.branches[branch].label.as_deref().filter(|_| !is_tip) {
-                text.push_str(&quote(label));
+            let above = hung.above[node as usize];
+            let label = above.and_then(|branch| self.branches[branch].label.as_deref());
+            let name = self.node_names.get(node as usize).and_then(|name| name.as_deref());
+            match (name, label.filter(|_| !is_tip)) {
+                (Some(name), Some(label)) => text.push_str(&quote(&format!("{name}/{label}"))),
+                (Some(one), None) | (None, Some(one)) => text.push_str(&quote(one)),
+                (None, None) => {}
+            }
+            let Some(branch) = above else { return };
+            if label.is_some() && !is_tip {
                 labelled.push(branch);
             }
             if let Some(length) = self.length_above(node, branch, root) {

@@ -1,4 +1,5 @@
-//! From Newick syntax to a [`Drawing`], with the labels of inner nodes at the branches above them.
+//! From Newick syntax to a [`Drawing`]: labels of inner nodes that are numbers (support) are those of the branches above them, and others are names of
+//! the nodes.
 
 use super::drawing::{Branch, Drawing};
 use super::newick_syntax::NewickTree;
@@ -32,11 +33,17 @@ impl Drawing {
                 }
             });
         }
+        let mut node_names = vec![None; next as usize];
+        for (node, &number) in newick.nodes().zip(&numbers) {
+            let name = node.name().filter(|name| !node.is_tip() && !are_numbers(name));
+            node_names[number as usize] = name.map(String::from);
+        }
         let mut joining = Joining { branches: Vec::new(), at: vec![Vec::new(); next as usize] };
         for (node, &parent) in newick.nodes().zip(&numbers) {
             for below in node.children() {
                 let ends = [parent, numbers[below.number() as usize]];
-                let label = below.name().filter(|_| !below.is_tip()).map(String::from);
+                let label = below.name().filter(|name| !below.is_tip() && are_numbers(name));
+                let label = label.map(String::from);
                 joining.add(Branch { ends, length: below.length(), label, is_left_out: false });
             }
         }
@@ -47,8 +54,16 @@ impl Drawing {
                 branch.label = None;
             }
         }
-        DrawingRead { drawing: Drawing { num_tips: taxa.len(), branches }, conflicts }
+        let drawing = Drawing { num_tips: taxa.len(), branches, node_names };
+        DrawingRead { drawing, conflicts }
     }
+}
+
+/// True for a label of a branch, such as `95` or `95/0.99`, and false for a name.
+pub fn are_numbers(label: &str) -> bool {
+    const UNKNOWN: [&str; 3] = ["", "NA", "nan"];
+    let is_number = |part: &str| part.parse::<f64>().is_ok() || UNKNOWN.contains(&part);
+    label.split('/').all(is_number)
 }
 
 /// Branches in which nodes of degree two are joined.
@@ -119,10 +134,10 @@ mod tests {
     #[test]
     fn nodes_of_degree_two_are_joined() {
         for (text, expected) in [
-            ("((A:1,B:1)x:1,(C:1,D:1)x:2);", "(A:1,B:1,(C:1,D:1)x:3);"),
-            ("((A:1,B:1):1,(C:1,D:1)x:2);", "(A:1,B:1,(C:1,D:1)x:3);"),
-            ("(A:1,(B:1,(C:1,D:1)y:1)x:2);", "(A:3,B:1,(C:1,D:1)y:1);"),
-            ("(((A:1,B:1,((C:1,D:1)y:1):0.5)));", "(A:1,B:1,(C:1,D:1)y:1.5);"),
+            ("((A:1,B:1)7:1,(C:1,D:1)7:2);", "(A:1,B:1,(C:1,D:1)7:3);"),
+            ("((A:1,B:1):1,(C:1,D:1)7:2);", "(A:1,B:1,(C:1,D:1)7:3);"),
+            ("(A:1,(B:1,(C:1,D:1)8/9:1)7:2);", "(A:3,B:1,(C:1,D:1)8/9:1);"),
+            ("(((A:1,B:1,((C:1,D:1)8:1):0.5)));", "(A:1,B:1,(C:1,D:1)8:1.5);"),
             ("(A,B,(C,D,E)'a b');", "(A,B,(C,D,E)'a b');"),
             ("((((A:0.25))),B:0.1,C:1e-9);", "(A,B:0.1,C:0.000000001);"),
         ] {
@@ -134,9 +149,21 @@ mod tests {
     /// The example of Czech et al. 2017, where programs that leave labels at nodes are wrong.
     #[test]
     fn labels_follow_their_branches_to_another_root() {
-        let text = "((A,B)x,(C,(D,(E,F)z)y)x);";
-        assert_eq!(again(text, &[4]), ("(((((A,B)x,C)y,D)z,F),E);".to_string(), 0));
-        assert_eq!(again(text, &[3, 4, 5]), ("(((A,B)x,C)y,(D,(E,F)z)y);".to_string(), 0));
-        assert_eq!(again(text, &[0, 1]), ("((A,B)x,(C,(D,(E,F)z)y)x);".to_string(), 0));
+        let text = "((A,B)70,(C,(D,(E,F)90/NA)80)70);";
+        assert_eq!(again(text, &[4]), ("(((((A,B)70,C)80,D)90/NA,F),E);".to_string(), 0));
+        assert_eq!(again(text, &[3, 4, 5]), ("(((A,B)70,C)80,(D,(E,F)90/NA)80);".to_string(), 0));
+        assert_eq!(again(text, &[0, 1]), ("((A,B)70,(C,(D,(E,F)90/NA)80)70);".to_string(), 0));
+    }
+
+    #[test]
+    fn names_of_nodes_stay_at_these() {
+        let text = "((A,B)x,C,(D,(E,F)z)y)w;";
+        assert_eq!(again(text, &[]).0, "(A,B,(C,(D,(E,F)z)y)w)x;");
+        assert_eq!(again(text, &[4]).0, "(((((A,B)x,C)w,D)y,F)z,E);");
+        assert_eq!(again(text, &[0, 1]).0, "((A,B)x,(C,(D,(E,F)z)y)w);");
+        assert_eq!(
+            again("((A,B)x,(C,(D,(E,F)90)y)70)w;", &[4]).0,
+            "(((((A,B)x/70,C),D)y/90,F),E);"
+        );
     }
 }
