@@ -148,8 +148,10 @@ fn an_outgroup_that_is_no_clade_is_warned_of_and_unknown_taxa_are_refused() {
 #[test]
 fn given_trees_are_rooted_with_their_labels() {
     let scratch = Scratch::new();
-    scratch
-        .write("t.nwk", "((A:1,B:2)70:1,(C:3,(D:1,E:1)80:1)70:1); (P:1,(Q:1,R:5)'50/0.5':0,S:1);\n");
+    scratch.write(
+        "t.nwk",
+        "((A:1,B:2)70:1,(C:3,(D:1,E:1)80:1)70:1); (P:1,(Q:1,R:5)'50/0.5':0,S:1);\n",
+    );
     scratch.succeed("-t t.nwk --root midpoint -n mid --quiet");
     let text = read(&scratch, "mid.mlsearch.rootedTree");
     let lines: Vec<&str> = text.lines().collect();

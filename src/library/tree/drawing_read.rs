@@ -35,15 +35,15 @@ impl Drawing {
         }
         let mut node_names = vec![None; next as usize];
         for (node, &number) in newick.nodes().zip(&numbers) {
-            let name = node.name().filter(|name| !node.is_tip() && !are_numbers(name));
+            let name = node.name().filter(|_| !node.is_tip()).and_then(|label| divide(label)[0]);
             node_names[number as usize] = name.map(String::from);
         }
         let mut joining = Joining { branches: Vec::new(), at: vec![Vec::new(); next as usize] };
         for (node, &parent) in newick.nodes().zip(&numbers) {
             for below in node.children() {
                 let ends = [parent, numbers[below.number() as usize]];
-                let label = below.name().filter(|name| !below.is_tip() && are_numbers(name));
-                let label = label.map(String::from);
+                let label = below.name().filter(|_| !below.is_tip());
+                let label = label.and_then(|label| divide(label)[1]).map(String::from);
                 joining.add(Branch { ends, length: below.length(), label, is_left_out: false });
             }
         }
@@ -59,11 +59,16 @@ impl Drawing {
     }
 }
 
-/// True for a label of a branch, such as `95` or `95/0.99`, and false for a name.
-pub fn are_numbers(label: &str) -> bool {
-    const UNKNOWN: [&str; 3] = ["", "NA", "nan"];
-    let is_number = |part: &str| part.parse::<f64>().is_ok() || UNKNOWN.contains(&part);
-    label.split('/').all(is_number)
+/// The name of a node, and the label of the branch above it, in one text: `Node7`, `95`, `95/0.99` or `Node7/95`.
+fn divide(text: &str) -> [Option<&str>; 2] {
+    let is_number = |part: &str| part.parse::<f64>().is_ok() || ["", "NA"].contains(&part);
+    let of_numbers = |&place: &usize| text[place..].split('/').all(is_number);
+    let behind_slashes = text.match_indices('/').map(|(place, _)| place + 1);
+    match std::iter::once(0).chain(behind_slashes).find(of_numbers) {
+        Some(0) => [None, Some(text)],
+        Some(place) if place < text.len() => [Some(&text[..place - 1]), Some(&text[place..])],
+        _ => [Some(text), None],
+    }
 }
 
 /// Branches in which nodes of degree two are joined.
@@ -161,9 +166,24 @@ mod tests {
         assert_eq!(again(text, &[]).0, "(A,B,(C,(D,(E,F)z)y)w)x;");
         assert_eq!(again(text, &[4]).0, "(((((A,B)x,C)w,D)y,F)z,E);");
         assert_eq!(again(text, &[0, 1]).0, "((A,B)x,(C,(D,(E,F)z)y)w);");
-        assert_eq!(
-            again("((A,B)x,(C,(D,(E,F)90)y)70)w;", &[4]).0,
-            "(((((A,B)x/70,C),D)y/90,F),E);"
-        );
+        let text = "(((((A,B)x/70,C),D)y/90,F),E);";
+        assert_eq!(again("((A,B)x,(C,(D,(E,F)90)y)70)w;", &[4]).0, text);
+        assert_eq!(again(text, &[0, 1]).0, "((A,B)x/70,(C,(D,(E,F)90)y)70);");
+    }
+
+    #[test]
+    fn names_and_numbers_are_told_apart() {
+        for (text, name, label) in [
+            ("95", None, Some("95")),
+            ("95/NA/0.9", None, Some("95/NA/0.9")),
+            ("Node7", Some("Node7"), None),
+            ("Node7/95/0.9", Some("Node7"), Some("95/0.9")),
+            ("a/b/1e-3", Some("a/b"), Some("1e-3")),
+            ("a/", Some("a/"), None),
+            ("1/a", Some("1/a"), None),
+            ("1 a", Some("1 a"), None),
+        ] {
+            assert_eq!(divide(text), [name, label], "{text}");
+        }
     }
 }

@@ -58,7 +58,7 @@ pub use topology::{EdgeId, NodeId, Tree};
 
 pub(crate) use constraint_view::{ConstraintView, Home};
 pub use drawing::{Drawing, Drawn, RootPlace};
-pub use drawing_read::{DrawingRead, are_numbers};
+pub use drawing_read::DrawingRead;
 pub use identical::put_back_identical;
 pub use induced::{Image, Restriction};
 pub use newick_tree::{DEFAULT_BRLEN, SubsetTree, is_usable_brlen};
