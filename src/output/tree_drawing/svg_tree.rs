@@ -242,7 +242,8 @@ fn draw_names(
         let (x, y) = (layout.x[node], layout.y[node]);
         let is_tip = layout.children[node].is_empty();
         if !is_tip {
-            let is_weak = |least| text.parse::<f64>().is_ok_and(|value| value < least);
+            let first = text.split('/').next().and_then(|first| first.parse::<f64>().ok());
+            let is_weak = |least| first.is_some_and(|value| value < least);
             if node == 0 || text.is_empty() || look.least_label.is_some_and(is_weak) {
                 continue;
             }
@@ -375,6 +376,8 @@ mod tests {
             TreeLook { least_label: Some(50.0), is_italic: true, clades, ..look(Shape::Phylogram) };
         let svg = drawn(TREE, &look);
         assert!(!svg.contains(">40</text>") && svg.contains(">95</text>"));
+        let several = drawn(&TREE.replace(")40", ")40/1").replace(")95", ")95/0.1"), &look);
+        assert!(!several.contains(">40/1</text>") && several.contains(">95/0.1</text>"));
         let colour = |name: &str| {
             let line = svg.lines().find(|line| line.contains(&format!(">{name}</text>"))).unwrap();
             line.split("fill=\"").nth(1).unwrap().split('"').next().unwrap().to_string()
