@@ -218,6 +218,22 @@ fn consensus_trees_have_the_internode_certainty_of_raxml() {
 }
 
 #[test]
+fn support_of_a_tree_without_lengths_has_none() {
+    let scratch = Scratch::new();
+    scratch.write("b.nwk", "(A:1,B:1,(C:1,(D:1,E:1):1):1);\n(A,B,(D,(C,E)));\n");
+    for (tree, warns) in [("(A,B,(C,(D,E)));", false), ("(A:1,B:1,(C,(D:1,E:1):1):1);", true)] {
+        scratch.write("t.nwk", tree);
+        let ran = scratch.succeed("support --tree t.nwk --bs-trees b.nwk -n x --quiet --redo");
+        let found = std::fs::read_to_string(scratch.path().join("x.mlsearch.support"));
+        assert_eq!(found.expect("support"), "(A,B,(C,(D,E)50)100);\n");
+        assert_eq!(ran.stderr.contains("have no length"), warns, "{}", ran.stderr);
+    }
+    scratch
+        .run("support --tree t.nwk --bs-trees b.nwk --root midpoint -n y")
+        .assert_refused(&["the middle of a tree needs the lengths"]);
+}
+
+#[test]
 fn bootstrap_and_transfer_supports_are_those_of_phangorn() {
     let scratch = Scratch::new();
     let replicates = read(&scratch, &golden_path("replicates.nwk"));

@@ -12,7 +12,7 @@ use crate::output::{OutputKind, Section};
 use crate::plan::Plan;
 use crate::runtime::{RunRecord, with_threads};
 use crate::taxa::Taxa;
-use crate::tree::{Drawn, EdgeId, Multifurcating, Tree, format_brlen, quote};
+use crate::tree::{Drawing, Drawn, EdgeId, Multifurcating, Tree, format_brlen, quote};
 use std::collections::BTreeMap;
 
 /// The section of the JSON file.
@@ -82,8 +82,10 @@ pub(crate) fn deliver_concordance(
     taxa: &Taxa,
     record: &mut RunRecord,
 ) -> Result<()> {
-    deliver_support(tree, support, taxa, None, record)?;
-    let Drawn { labelled, .. } = draw_support(tree, support, taxa, None);
+    let drawing = Drawing::of_tree(tree, |_| None);
+    let drawing = if found.has_lengths { drawing } else { drawing.without_lengths() };
+    deliver_support(drawing.clone(), support, taxa, None, record)?;
+    let Drawn { labelled, .. } = draw_support(drawing, support, taxa, None);
     let (mut text, mut reports) = (found.heading(), Vec::new());
     for (number, branch) in labelled.into_iter().enumerate() {
         let edge = EdgeId(branch as u32);

@@ -74,13 +74,13 @@ impl BranchSupport {
 /// # Errors
 /// A file that cannot be written.
 pub(crate) fn deliver_support(
-    tree: &Tree,
+    drawing: Drawing,
     support: &BranchSupport,
     taxa: &Taxa,
     root: Option<&Root>,
     record: &mut RunRecord,
 ) -> Result<()> {
-    let newick = report_support(Drawing::of_tree(tree, |_| None), support, taxa, root, record);
+    let newick = report_support(drawing, support, taxa, root, record);
     record.write(SUPPORT, &(newick + "\n"))
 }
 
@@ -107,12 +107,12 @@ pub(crate) fn report_support(
 
 /// A tree with its lengths and the support of its branches.
 pub(crate) fn draw_support(
-    tree: &Tree,
+    drawing: Drawing,
     support: &BranchSupport,
     taxa: &Taxa,
     root: Option<&Root>,
 ) -> Drawn {
-    draw_labelled(Drawing::of_tree(tree, |_| None), support, taxa, root)
+    draw_labelled(drawing, support, taxa, root)
 }
 
 /// The same without these inner branches, so that the nodes at their ends become one.

@@ -86,6 +86,12 @@ impl Drawing {
         self
     }
 
+    /// The same drawing of a tree whose lengths are not known.
+    pub fn without_lengths(mut self) -> Self {
+        self.branches.iter_mut().for_each(|branch| branch.length = None);
+        self
+    }
+
     /// The same drawing without these inner branches, by their numbers: the nodes at their ends become one.
     pub fn without(mut self, is_left_out: impl Fn(usize) -> bool) -> Self {
         for (number, branch) in self.branches.iter_mut().enumerate() {

@@ -61,7 +61,8 @@ impl Drawing {
 
 /// The name of a node, and the label of the branch above it, in one text: `Node7`, `95`, `95/0.99` or `Node7/95`.
 fn divide(text: &str) -> [Option<&str>; 2] {
-    let is_number = |part: &str| part.parse::<f64>().is_ok() || ["", "NA"].contains(&part);
+    let is_number =
+        |part: &str| part.parse().is_ok_and(f64::is_finite) || ["", "NA"].contains(&part);
     let of_numbers = |&place: &usize| text[place..].split('/').all(is_number);
     let behind_slashes = text.match_indices('/').map(|(place, _)| place + 1);
     match std::iter::once(0).chain(behind_slashes).find(of_numbers) {
