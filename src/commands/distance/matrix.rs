@@ -259,7 +259,7 @@ pub(crate) fn write_trees(report: &MatrixReport, record: &mut RunRecord) -> Resu
 }
 
 /// A tree with all taxa.
-pub(crate) fn whole(tree: JoinedTree, identical: Option<&Identical>) -> JoinedTree {
+fn whole(tree: JoinedTree, identical: Option<&Identical>) -> JoinedTree {
     identical.map_or_else(|| tree.clone(), |identical| tree.with_copies(identical.groups()))
 }
 
