@@ -35,7 +35,7 @@ pub(crate) use identical::Identical;
 pub(crate) use load::{Loaded, load};
 pub(crate) use overview::overview;
 pub(crate) use remarks::{Remarks, list_names};
-pub(crate) use rooting::{Root, find_root};
+pub(crate) use rooting::{NO_MIDDLE, Root, find_root};
 pub(crate) use site_frequencies::DECIMALS;
 pub use site_frequencies::parse_site_frequencies;
 pub use site_weights::SiteWeights;

@@ -6,6 +6,10 @@ use crate::plan::Rooting;
 use crate::taxa::Taxa;
 use crate::tree::{Drawing, RootPlace};
 
+/// Why a tree has no midpoint.
+pub(crate) const NO_MIDDLE: &str =
+    "the middle of a tree needs the lengths of all branches, at least 0";
+
 /// Where trees of the run's taxa are rooted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Root {

@@ -5,7 +5,7 @@
 //! what is left has several threads, so that the run does not end with a long wait for it. None of this shows in the results.
 
 use super::interrupt::{interrupted, must_end};
-use super::shared_jobs::Outcome;
+use super::shared_jobs::{Outcome, answer_until_over};
 use crate::error::{Error, Result};
 use crate::mpi::Ranks;
 use crate::stop::Stop;
@@ -20,8 +20,6 @@ use std::time::Duration;
 const LOOK_AHEAD: usize = 1000;
 /// Time between two looks at the signals.
 const BEAT: Duration = Duration::from_millis(100);
-/// Time between two looks for questions of other ranks.
-const LOOK: Duration = Duration::from_millis(1);
 
 /// A computation that is to be dealt.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -283,24 +281,19 @@ fn answer_ranks<T: DeserializeOwned>(
     stock: &Mutex<Stock>,
     results: &Sender<(Dealt, Result<T>)>,
 ) {
-    let mut asking = ranks.size() - 1;
-    while asking > 0 && !locked(stock).is_over {
-        let reply = |_, question| match question {
-            Question::Next(room) => locked(stock).take(&room),
-            Question::Ended(dealt, outcome) => {
-                locked(stock).end(dealt);
-                let _ = results.send((dealt, outcome.result()));
-                Next::Later
-            }
-            Question::Over => {
-                asking -= 1;
-                Next::Later
-            }
-        };
-        if !ranks.answer(reply) {
-            std::thread::sleep(LOOK);
+    let is_over = || locked(stock).is_over;
+    answer_until_over(ranks, is_over, |question, asking| match question {
+        Question::Next(room) => locked(stock).take(&room),
+        Question::Ended(dealt, outcome) => {
+            locked(stock).end(dealt);
+            let _ = results.send((dealt, outcome.result()));
+            Next::Later
         }
-    }
+        Question::Over => {
+            *asking -= 1;
+            Next::Later
+        }
+    });
 }
 
 fn locked<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -7,6 +7,7 @@ use super::interrupt::interrupted;
 use crate::error::{Error, Result};
 use crate::mpi::Ranks;
 use crate::observer::Event;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -117,33 +118,42 @@ pub(super) fn deal_to_ranks(
     is_over: impl Fn() -> bool,
 ) {
     let stage = ranks.next_number();
+    answer_until_over(ranks, is_over, |question, asking| match question {
+        Question::Next(of_stage) => {
+            assert_eq!(of_stage, stage, "all ranks do the same");
+            let Some(job) = take() else { return Reply::NoneLeft };
+            let state = checkpoint.and_then(|(file, stage)| {
+                file.find::<State>(Kind::State, file.key(stage, job)).ok().flatten()
+            });
+            Reply::Job(job as u32, state)
+        }
+        Question::State(job, state) => {
+            if let Some((file, stage)) = checkpoint {
+                file.write(Kind::State, file.key(stage, job as usize), &state, true);
+            }
+            Reply::GoOn
+        }
+        Question::Done(job, outcome) => {
+            done(job as usize, outcome);
+            Reply::GoOn
+        }
+        Question::Over => {
+            *asking -= 1;
+            Reply::GoOn
+        }
+    });
+}
+
+/// Answers the questions of the other ranks by `reply`, which counts down the number of those that will ask for more, until there are none or
+/// `is_over` ends this early.
+pub(super) fn answer_until_over<Q: DeserializeOwned, R: Serialize>(
+    ranks: Ranks,
+    is_over: impl Fn() -> bool,
+    mut reply: impl FnMut(Q, &mut usize) -> R,
+) {
     let mut asking = ranks.size() - 1;
     while asking > 0 && !is_over() {
-        let reply = |_, question| match question {
-            Question::Next(of_stage) => {
-                assert_eq!(of_stage, stage, "all ranks do the same");
-                let Some(job) = take() else { return Reply::NoneLeft };
-                let state = checkpoint.and_then(|(file, stage)| {
-                    file.find::<State>(Kind::State, file.key(stage, job)).ok().flatten()
-                });
-                Reply::Job(job as u32, state)
-            }
-            Question::State(job, state) => {
-                if let Some((file, stage)) = checkpoint {
-                    file.write(Kind::State, file.key(stage, job as usize), &state, true);
-                }
-                Reply::GoOn
-            }
-            Question::Done(job, outcome) => {
-                done(job as usize, outcome);
-                Reply::GoOn
-            }
-            Question::Over => {
-                asking -= 1;
-                Reply::GoOn
-            }
-        };
-        if !ranks.answer(reply) {
+        if !ranks.answer(|_, question| reply(question, &mut asking)) {
             std::thread::sleep(LOOK);
         }
     }
@@ -163,7 +173,7 @@ impl Outcome {
     }
 
     /// The result, as that of a job of this rank.
-    pub(super) fn result<T: serde::de::DeserializeOwned>(&self) -> Result<T> {
+    pub(super) fn result<T: DeserializeOwned>(&self) -> Result<T> {
         match self {
             Outcome::Finished(_, bytes) => {
                 postcard::from_bytes(bytes).map_err(|error| Error::Failed(error.to_string()))

@@ -9,7 +9,7 @@ use crate::likelihood::Evaluator;
 use crate::output::OutputKind;
 use crate::plan::Plan;
 use crate::runtime::{JobContext, Resources, Session, Setup, thread_pool};
-use crate::tree::{Drawing, Tree};
+use crate::tree::Tree;
 
 /// The file of these tests.
 pub(crate) fn outputs(plan: &Plan) -> Option<OutputKind> {
@@ -27,13 +27,7 @@ pub(crate) fn deliver_branch_tests(session: &mut Session, outcomes: &[Outcome]) 
         return Ok(());
     }
     let Loaded { taxa, root, .. } = &session.setup.loaded;
-    deliver_support(
-        Drawing::of_tree(&best.tree, |_| None),
-        &support,
-        taxa,
-        root.as_ref(),
-        session.record,
-    )
+    deliver_support(&best.tree, &support, taxa, root.as_ref(), session.record)
 }
 
 /// The support of a tree by the likelihoods of its neighbours, of the kinds that are asked for.

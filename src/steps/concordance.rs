@@ -3,7 +3,7 @@
 
 use super::concordance_report::{ConcordanceReport, GeneCounts, SiteMeans};
 use super::results::smaller_side;
-use super::support::{BranchSupport, deliver_support, draw_support};
+use super::support::{BranchSupport, deliver_drawn, draw_support, drawing_of};
 use crate::bootstrap::{
     Around, GeneConcordance, SiteConcordance, SiteQuartets, SupportKind, gene_concordance,
 };
@@ -12,7 +12,7 @@ use crate::output::{OutputKind, Section};
 use crate::plan::Plan;
 use crate::runtime::{RunRecord, with_threads};
 use crate::taxa::Taxa;
-use crate::tree::{Drawing, Drawn, EdgeId, Multifurcating, Tree, format_brlen, quote};
+use crate::tree::{Drawn, EdgeId, Multifurcating, Tree, format_brlen, quote};
 use std::collections::BTreeMap;
 
 /// The section of the JSON file.
@@ -82,9 +82,8 @@ pub(crate) fn deliver_concordance(
     taxa: &Taxa,
     record: &mut RunRecord,
 ) -> Result<()> {
-    let drawing = Drawing::of_tree(tree, |_| None);
-    let drawing = if found.has_lengths { drawing } else { drawing.without_lengths() };
-    deliver_support(drawing.clone(), support, taxa, None, record)?;
+    let drawing = drawing_of(tree, found.has_lengths);
+    deliver_drawn(drawing.clone(), support, taxa, None, record)?;
     let Drawn { labelled, .. } = draw_support(drawing, support, taxa, None);
     let (mut text, mut reports) = (found.heading(), Vec::new());
     for (number, branch) in labelled.into_iter().enumerate() {

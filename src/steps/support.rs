@@ -69,11 +69,31 @@ impl BranchSupport {
     }
 }
 
-/// Prints, reports and writes the support of a tree, rooted if that was asked for.
+/// Prints, reports and writes the support of a tree with lengths, rooted if that was asked for.
 ///
 /// # Errors
 /// A file that cannot be written.
 pub(crate) fn deliver_support(
+    tree: &Tree,
+    support: &BranchSupport,
+    taxa: &Taxa,
+    root: Option<&Root>,
+    record: &mut RunRecord,
+) -> Result<()> {
+    deliver_drawn(drawing_of(tree, true), support, taxa, root, record)
+}
+
+/// A tree that is drawn with its lengths, if it has any.
+pub(crate) fn drawing_of(tree: &Tree, has_lengths: bool) -> Drawing {
+    let drawing = Drawing::of_tree(tree, |_| None);
+    if has_lengths { drawing } else { drawing.without_lengths() }
+}
+
+/// Prints, reports and writes the support of a drawing, rooted if that was asked for.
+///
+/// # Errors
+/// A file that cannot be written.
+pub(crate) fn deliver_drawn(
     drawing: Drawing,
     support: &BranchSupport,
     taxa: &Taxa,

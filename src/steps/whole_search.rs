@@ -17,7 +17,6 @@ use crate::plan::{
     Facts, IdenticalSequences, LEAST_TAXA_OF_REPLICATES, MemoryPlan, Needs, Plan, Workload,
 };
 use crate::runtime::{Session, Setup, sweeps_of_search, with_threads};
-use crate::tree::Drawing;
 
 /// A search with n threads takes 1/n to this power of the time of one: 0.6 to 0.7 with two.
 const THREADS_OF_A_SEARCH: f64 = 0.6;
@@ -112,13 +111,7 @@ pub(crate) fn search_whole(session: &mut Session, replicates: bool) -> Result<Fo
     }
     if !support.kinds.is_empty() {
         let Loaded { taxa, root, .. } = &session.setup.loaded;
-        deliver_support(
-            Drawing::of_tree(&best.tree, |_| None),
-            &support,
-            taxa,
-            root.as_ref(),
-            session.record,
-        )?;
+        deliver_support(&best.tree, &support, taxa, root.as_ref(), session.record)?;
     }
     if !replicates {
         deliver_ancestral(session, &outcomes)?;

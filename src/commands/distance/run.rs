@@ -21,7 +21,7 @@ use crate::steps::distance_trees::{Store, check_size, set_f84, tree_of_pairs};
 use crate::steps::replicates::{collect_replicates, resample};
 use crate::steps::select::select_models;
 use crate::steps::{BranchSupport, deliver_support};
-use crate::tree::{Drawing, Tree};
+use crate::tree::Tree;
 
 /// Its section of the JSON file.
 pub(super) const SECTION: Section<MatrixReport> = Section::new("distances");
@@ -216,13 +216,7 @@ fn support(
     let mut support = BranchSupport::default();
     let kinds = &session.setup.plan.support.kinds;
     with_threads(session.setup.plan, || support.add_replicates(tree, &trees, kinds));
-    deliver_support(
-        Drawing::of_tree(tree, |_| None),
-        &support,
-        &session.setup.loaded.taxa,
-        None,
-        session.record,
-    )
+    deliver_support(tree, &support, &session.setup.loaded.taxa, None, session.record)
 }
 
 /// What a distance is, with its names.

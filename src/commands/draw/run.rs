@@ -2,7 +2,7 @@
 
 use super::clades::read_clades;
 use crate::commands::Command;
-use crate::dataset::{find_root, own_taxa, read_one_tree};
+use crate::dataset::{NO_MIDDLE, find_root, own_taxa, read_one_tree};
 use crate::error::{Error, Fault, Place, Result};
 use crate::observer::{Event, Observer};
 use crate::output::{OutputKind, TreeLook, draw_tree, pdf_of, png_of, unknown_letters};
@@ -66,9 +66,7 @@ impl Command for Draw {
             Some(root) => {
                 let drawing = Drawing::of_newick(&tree, &taxa).drawing;
                 let Some(place) = root.place(&drawing) else {
-                    let message =
-                        "the middle of a tree needs the lengths of all branches, at least 0";
-                    return Err(Error::Input(Fault::new(Place::file(file), message).into()));
+                    return Err(Error::Input(Fault::new(Place::file(file), NO_MIDDLE).into()));
                 };
                 if let Some(warning) = root.warning(&drawing, &taxa, "the tree") {
                     record.progress.event(&Event::Warning(warning));

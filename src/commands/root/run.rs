@@ -1,7 +1,7 @@
 //! Roots given trees of any degrees; their support stays with its branches, and names stay at their nodes.
 
 use crate::commands::Command;
-use crate::dataset::{find_root, read_drawings};
+use crate::dataset::{NO_MIDDLE, find_root, read_drawings};
 use crate::error::{Error, Fault, Faults, Place, Result};
 use crate::output::{OutputKind, Section};
 use crate::plan::{Facts, Plan};
@@ -58,8 +58,7 @@ fn root(plan: &Plan, trees: &Path, record: &mut RunRecord) -> Result<()> {
             }
         };
         let Some(place) = root.place(drawing) else {
-            let message = "the middle of a tree needs the lengths of all branches, at least 0";
-            faults.push(Fault::new(Place::file(name), message));
+            faults.push(Fault::new(Place::file(name), NO_MIDDLE));
             continue;
         };
         outgroups.extend(root.warning(drawing, taxa, &name));

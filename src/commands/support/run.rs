@@ -1,15 +1,14 @@
 //! `--support`: how often the splits of a tree occur among other trees.
 
 use crate::commands::Command;
-use crate::dataset::{Root, find_root, own_taxa, read_one_tree, read_topologies};
+use crate::dataset::{NO_MIDDLE, Root, find_root, own_taxa, read_one_tree, read_topologies};
 use crate::error::{Error, Place, Result};
 use crate::observer::{Event, Observer};
 use crate::output::BootstrapReport;
 use crate::plan::{Facts, Plan};
 use crate::runtime::{RunRecord, with_threads};
-use crate::steps::support::SUPPORT;
-use crate::steps::{BranchSupport, deliver_support, warn_of_outgroup};
-use crate::tree::Drawing;
+use crate::steps::support::{SUPPORT, deliver_drawn, drawing_of};
+use crate::steps::{BranchSupport, warn_of_outgroup};
 use std::path::{Path, PathBuf};
 
 /// The frequencies of the branches of a tree among other trees.
@@ -49,15 +48,13 @@ fn support(plan: &Plan, tree: &Path, bs_trees: &Path, record: &mut RunRecord) ->
     let root = root.map_err(|fault| Error::Input(fault.into()))?;
     let (best, has_lengths) = newick.to_tree(&taxa, &file, None)?;
     if root == Some(Root::Midpoint) && !has_lengths {
-        let message = "the middle of a tree needs the lengths of all branches, at least 0";
-        return Err(Error::input(Place::file(file), message));
+        return Err(Error::input(Place::file(file), NO_MIDDLE));
     }
     if !has_lengths && newick.nodes().any(|node| node.length().is_some()) {
         let message = "some branches of the tree have no length: it is written without lengths";
         record.progress.event(&Event::Warning(message.into()));
     }
-    let drawing = Drawing::of_tree(&best, |_| None);
-    let drawing = if has_lengths { drawing } else { drawing.without_lengths() };
+    let drawing = drawing_of(&best, has_lengths);
     let replicates = read_topologies(bs_trees, &taxa, &file)?;
     record.progress.text(&format!("{} taxa, {} trees", taxa.len(), replicates.len()));
     record.report.bootstrap = Some(BootstrapReport {
@@ -68,5 +65,5 @@ fn support(plan: &Plan, tree: &Path, bs_trees: &Path, record: &mut RunRecord) ->
     let mut support = BranchSupport::default();
     with_threads(plan, || support.add_replicates(&best, &replicates, &plan.support.kinds));
     warn_of_outgroup(&best, root.as_ref(), &taxa, "the tree", record);
-    deliver_support(drawing, &support, &taxa, root.as_ref(), record)
+    deliver_drawn(drawing, &support, &taxa, root.as_ref(), record)
 }
