@@ -210,6 +210,22 @@ const CASES_FOR_RANKS: &[CaseShape] = &[
     ),
 ];
 
+/// Everything on so many ranks with so many threads each.
+fn on_ranks(case: &Case, linkage: BrlenLinkage, num_ranks: usize, threads: usize) -> Found {
+    let work = |ranks: Ranks| {
+        if !ranks.leads() {
+            let mut engines = Engines::default();
+            follow(ranks, &mut [(Subject::Likelihood, &mut engines)]);
+            return None;
+        }
+        let shared = EngineOptions { ranks: Some(ranks), ..options(None, None, threads) };
+        let found = everything(case, linkage, &made(shared));
+        ranks.end();
+        Some(found)
+    };
+    as_threads(num_ranks, work).into_iter().flatten().next().expect("rank 0")
+}
+
 #[test]
 fn any_number_of_ranks_gives_the_same_bits() {
     let cases = CASES.iter().chain(CASES_FOR_RANKS);
@@ -218,21 +234,33 @@ fn any_number_of_ranks_gives_the_same_bits() {
         for &linkage in shape.linkages() {
             let want = on_one_thread(shape, &case, linkage);
             for (num_ranks, threads) in [(1, 1), (2, 1), (3, 2), (4, 1)] {
-                let work = |ranks: Ranks| {
-                    if !ranks.leads() {
-                        let mut engines = Engines::default();
-                        follow(ranks, &mut [(Subject::Likelihood, &mut engines)]);
-                        return None;
-                    }
-                    let shared =
-                        EngineOptions { ranks: Some(ranks), ..options(None, None, threads) };
-                    let got = everything(&case, linkage, &made(shared));
-                    ranks.end();
-                    Some(got)
-                };
-                let got = as_threads(num_ranks, work).into_iter().flatten().next().expect("rank 0");
+                let got = on_ranks(&case, linkage, num_ranks, threads);
                 let case = format!("{name}, {linkage:?}, {num_ranks} ranks with {threads} threads");
                 assert_same_bits(&got, want, &case);
+            }
+        }
+    }
+}
+
+/// Proteins whose patterns have frequencies of their own: partitions of several blocks, of less than one, of two taxa and of one.
+const CASES_OF_SITE_FREQUENCIES: &[CaseShape] = &[CaseShape::new(
+    "site frequencies",
+    9,
+    &[("LG+G4{0.7}", 9, 200), ("WAG+I{0.2}+G3{0.5}", 6, 30), ("LG", 2, 9), ("JTT", 1, 4)],
+)];
+
+#[test]
+fn frequencies_of_patterns_have_the_same_bits_on_any_number_of_threads_and_ranks() {
+    for shape in CASES_OF_SITE_FREQUENCIES {
+        let case = Case::new(shape).with_site_frequencies();
+        for &linkage in shape.linkages() {
+            let want = everything(&case, linkage, &made(options(None, None, 1)));
+            let got = everything(&case, linkage, &made(options(None, None, 3)));
+            assert_same_bits(&got, &want, &format!("{linkage:?}, 3 threads"));
+            for (num_ranks, threads) in [(2, 1), (4, 2)] {
+                let got = on_ranks(&case, linkage, num_ranks, threads);
+                let case = format!("{linkage:?}, {num_ranks} ranks with {threads} threads");
+                assert_same_bits(&got, &want, &case);
             }
         }
     }

@@ -185,7 +185,7 @@ const IQTREE: Commands = &[
     ("-s a.phy -m GTR+FO*H4", Never("heterotachy")),
     ("-s cod.phy -st NT2AA -m LG", Never("translation is not available")),
     ("-p folder -m GTR+G", Never("joined into one alignment")),
-    ("-S folder -m GTR+G -T AUTO", Never("each locus is a run of its own")),
+    ("-S folder -m GTR+G -T AUTO", Never("mlsearch genes -s FILE -q PARTITIONS -m MODEL")),
     ("-s a.phy -m GTR+G --date dates.txt", Never("dating of trees")),
     ("-s a.phy -m GTR+G -lmap 1000", Never("likelihood mapping")),
     ("-s a.phy -q p.txt --symtest-only", Never("tests of symmetry")),

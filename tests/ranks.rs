@@ -46,12 +46,21 @@ fn results(scratch: &Scratch, prefix: &str) -> BTreeMap<String, Vec<u8>> {
 }
 
 /// What is run: together they have every analysis that computes likelihoods, and every kind of data.
-fn commands() -> Vec<String> {
+fn commands(scratch: &Scratch) -> Vec<String> {
+    let text = std::fs::read_to_string(repository("datasets/primates.phy")).expect("data");
+    let rows: Vec<&str> = text.lines().skip(1).collect();
+    let sites = text.lines().next().and_then(|head| head.split_whitespace().last());
+    let copies = rows.iter().step_by(3).map(|row| format!("Copy{row}\n"));
+    let head = format!("{} {}\n", rows.len() + copies.len(), sites.expect("a number of sites"));
+    let copies: String = copies.collect();
+    scratch.write("copies.phy", &format!("{head}{}\n{copies}", rows.join("\n")));
     let data = repository("datasets").display().to_string();
     let partitions = repository("partitions").display().to_string();
     let gappy = format!("-s {data}/gappy.phy -q {partitions}/gappy.part");
     let primates = format!("-s {data}/primates.phy");
     let lysozyme = format!("-s {data}/lysozyme.phy");
+    let guide = "-m LG -t pars{1} --prefix guide --quiet --report off";
+    scratch.succeed(&format!("start -s {data}/ovomucoids.phy {guide}"));
     vec![
         format!("search {gappy} -M --fast"),
         format!("search {primates} -m GTR+G --all --bs-trees 3 --alrt 50"),
@@ -62,9 +71,14 @@ fn commands() -> Vec<String> {
         format!("evaluate {gappy} -t {data}/gappy.tree -m GTR+I+R3 --brlen scaled --sitelh"),
         format!("evaluate {gappy} -t {data}/gappy.tree -m GTR+G -M --sitelh"),
         format!("evaluate -s {data}/ovomucoids.phy -t pars{{1}} -m LG+C10"),
+        format!(
+            "search -s {data}/ovomucoids.phy -m LG+C10+G --pmsf guide.mlsearch.startTree --fast -t pars{{1}}"
+        ),
         format!("bootstrap {primates} -m HKY+G --bs-trees 4"),
         format!("sample {primates} -m HKY+G --ngen 400 --samplefreq 20"),
         format!("distance {primates} --tree nj"),
+        format!("distance {gappy} -M -m GTR+G --tree bme"),
+        "distance -s copies.phy -m HKY+G --dist-format lower --tree bionj --bs-trees 5".to_string(),
         format!("select {primates}"),
         format!("genes {gappy} -m GTR+G --fast"),
         format!("ancestral {primates} -m HKY+G -t pars{{1}}"),
@@ -74,16 +88,15 @@ fn commands() -> Vec<String> {
 #[test]
 fn runs_on_several_ranks_write_the_bytes_of_a_single_process() {
     let scratch = Scratch::new();
-    for (number, words) in commands().iter().enumerate() {
+    for (number, words) in commands(&scratch).iter().enumerate() {
         let words = format!("{words} --quiet --report off --redo");
         let alone = scratch.run(&format!("{words} -T 1 --prefix alone{number}"));
         assert_eq!(alone.code, 0, "{words}: {}", alone.stderr);
         let expected = results(&scratch, &format!("alone{number}"));
         assert!(!expected.is_empty(), "{words}");
-        for (num_ranks, threads) in [(1, 1), (2, 2), (3, 1), (4, 1)] {
+        // All ranks in each likelihood, jobs dealt to them, and to two groups of two.
+        for (num_ranks, threads, together) in [(1, 1, 1), (2, 2, 2), (3, 1, 1), (4, 1, 2)] {
             let prefix = format!("ranks{number}");
-            // All ranks in each likelihood, or jobs dealt to them.
-            let together = if num_ranks == 3 { "1".to_string() } else { num_ranks.to_string() };
             let more = format!("-T {threads} --ranks-per-job {together} --prefix {prefix}");
             let ran = run(&scratch, num_ranks, &format!("{words} {more}"));
             let place = format!("{num_ranks} ranks with {threads} threads: {words}");
@@ -95,7 +108,9 @@ fn runs_on_several_ranks_write_the_bytes_of_a_single_process() {
             }
         }
     }
-    let is_own = |name: &String| name.starts_with("alone") || name.starts_with("ranks");
+    let is_own = |name: &String| {
+        ["alone", "ranks", "copies", "guide"].iter().any(|own| name.starts_with(own))
+    };
     let others: Vec<String> = scratch.files().into_iter().filter(|name| !is_own(name)).collect();
     assert!(others.is_empty(), "only rank 0 writes files: {others:?}");
 }
@@ -124,6 +139,20 @@ fn a_refusal_ends_all_ranks_with_its_code() {
     let primates = repository("datasets/primates.phy").display().to_string();
     let ran = run(&scratch, 2, &format!("search -s {primates} --backend cuda"));
     assert_eq!(ran.code, 2, "{}", ran.stderr);
+}
+
+/// Only rank 0 has it, so that nothing can be dealt to the others.
+#[test]
+fn an_alignment_may_come_from_standard_input() {
+    let scratch = Scratch::new();
+    let primates = repository("datasets/primates.phy");
+    let words = "search -m JC --fast --quiet --report off -T 1";
+    scratch.succeed(&format!("{words} -s {} --prefix alone", primates.display()));
+    let mut command = command(&scratch, 2, &format!("{words} -s - --prefix ranks"));
+    command.stdin(std::fs::File::open(primates).expect("data"));
+    let ran = Ran::new(command.output().expect("an installed MPI"));
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert_eq!(results(&scratch, "ranks"), results(&scratch, "alone"));
 }
 
 /// Process numbers of the ranks of a run, by their command lines.

@@ -14,11 +14,24 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b];
 /// The byte order mark of UTF-8, which some editors write and which is not part of the text.
 const BYTE_ORDER_MARK: &[u8] = &[0xef, 0xbb, 0xbf];
+/// First bytes of files that are packed in other ways, these ways, and what unpacks them.
+const OTHER_PACKERS: [(&[u8], &str, &str); 4] = [
+    (&[0xfd, b'7', b'z', b'X', b'Z', 0], "xz", "xz -d"),
+    (b"BZh", "bzip2", "bunzip2"),
+    (&[0x28, 0xb5, 0x2f, 0xfd], "zstd", "zstd -d"),
+    (b"PK\x03\x04", "zip", "unzip"),
+];
 /// Bytes read at once.
 const CHUNK: usize = 1 << 16;
 
 /// The name that stands for standard input on the command line.
 pub const STANDARD_INPUT: &str = "-";
+
+/// True for standard input, devices and pipes: they can be read once, and results cannot be named after them.
+pub fn is_stream(path: &Path) -> bool {
+    let is_special = |found: std::fs::Metadata| !found.is_file() && !found.is_dir();
+    path == Path::new(STANDARD_INPUT) || path.metadata().is_ok_and(is_special)
+}
 
 /// True when standard input was opened.
 static IS_TAKEN: AtomicBool = AtomicBool::new(false);
@@ -75,6 +88,15 @@ impl<'a> Input<'a> {
             let unpacked = MultiGzDecoder::new(packed);
             input.reader = Box::new(BufReader::with_capacity(CHUNK, unpacked));
             start = input.take_start()?;
+        }
+        if let Some((_, way, program)) =
+            OTHER_PACKERS.iter().find(|(magic, ..)| start.starts_with(magic))
+        {
+            let message = format!(
+                "the file is packed ({way}), and only gzip is read here: unpack it first ({program})"
+            );
+            let source = io::Error::new(ErrorKind::InvalidData, message);
+            return Err(Error::Io { path: input.name, source, writing: false });
         }
         if start.starts_with(BYTE_ORDER_MARK) {
             start.drain(..BYTE_ORDER_MARK.len());
@@ -235,6 +257,7 @@ mod tests {
             (&damaged, "the gzipped data are damaged ("),
             (&long, "the file is longer than 1 MiB, the limit for a word"),
             (&b"a\0b"[..], "the file is not text: expected a word"),
+            (&b"\xfd7zXZ\0\0\x04"[..], "the file is packed (xz), and only gzip is read here"),
             (b"a\nb\xff", "line 2: the file is not UTF-8 text"),
         ] {
             let file = written(bytes);

@@ -83,6 +83,10 @@ pub(crate) struct Workload {
     pub is_one_search: bool,
     /// What becomes of taxa with identical sequences.
     pub identical: IdenticalSequences,
+    /// Its jobs are replicates, without a search before them.
+    pub only_replicates: bool,
+    /// It computes distances of pairs, which several ranks share.
+    pub has_pairs: bool,
 }
 
 /// How the likelihoods of an analysis share the memory.

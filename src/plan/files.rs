@@ -3,7 +3,7 @@
 use super::options::OutputOptions;
 use super::refusals::Refusals;
 use super::values::Switch;
-use crate::input::{STANDARD_INPUT, name_of};
+use crate::input::{is_stream, name_of};
 use crate::output::{Names, TreeFormat};
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -128,7 +128,7 @@ pub(crate) fn resolve_prefix(
         );
     }
     if let (None, Some(input)) = (&chosen, input)
-        && has_no_name(input)
+        && is_stream(input)
     {
         refusals.add(format!(
             "output files cannot be named after {}: give --prefix PATH or -n NAME",
@@ -154,7 +154,7 @@ pub(crate) fn resolve_prefix(
         Some(dir) => dir.join(path),
         None => path,
     };
-    if chosen_here && (path.is_dir() || has_no_name(&path)) {
+    if chosen_here && (path.is_dir() || is_stream(&path)) {
         let kind = if path.is_dir() { "folder" } else { "device" };
         refusals.add(format!(
             "the name of the output files (-n, --prefix), {}, is that of a {kind}: add a file name, as in \
@@ -163,10 +163,4 @@ pub(crate) fn resolve_prefix(
         ));
     }
     path
-}
-
-/// True for standard input, devices and pipes: results cannot be named after them.
-fn has_no_name(path: &Path) -> bool {
-    let is_special = |found: std::fs::Metadata| !found.is_file() && !found.is_dir();
-    path == Path::new(STANDARD_INPUT) || path.metadata().is_ok_and(is_special)
 }

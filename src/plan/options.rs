@@ -4,6 +4,7 @@ use super::facts::Facts;
 use crate::alignment::Recoding;
 use crate::bootstrap::{Bootstop, Sampling, SamplingUnit, SupportKind};
 use crate::distance::DistanceTree;
+use crate::input::is_stream;
 use crate::likelihood::{BrlenLinkage, ScorePrecision};
 use crate::model_selection::Criterion;
 use crate::mpi::Ranks;
@@ -369,6 +370,11 @@ impl Plan {
         paths.extend(self.facts.inputs.iter().map(PathBuf::as_path));
         paths.extend(self.search.trees.iter().filter_map(TreeSource::file));
         paths
+    }
+
+    /// True if every process can read all input: not standard input, nor pipes.
+    pub(crate) fn can_be_read_again(&self) -> bool {
+        !self.input_files().into_iter().any(is_stream)
     }
 
     /// How branch lengths are linked; without a partition file there is nothing to link.

@@ -3,7 +3,7 @@
 use crate::mpi::Communicator;
 use mpi::environment::{self, Universe};
 use mpi::request::{Request, scope};
-use mpi::topology::SimpleCommunicator;
+use mpi::topology::{Color, SimpleCommunicator};
 // The trait of the crate that has the name of ours.
 use mpi::traits::Communicator as _;
 use mpi::traits::{CommunicatorCollectives, Destination, Equivalence, Root, Source};
@@ -22,7 +22,7 @@ const LETTER: i32 = 1;
 /// MPI, which ends when this is dropped: not before all ranks have done their last exchange.
 pub(super) struct Running(Universe);
 
-/// All processes that were started together.
+/// All processes that were started together, or a group of them.
 struct Installed {
     world: SimpleCommunicator,
     num_beside: [usize; 2],
@@ -136,7 +136,13 @@ impl Communicator for Installed {
         Some((found.source_rank() as usize, letter))
     }
 
+    fn split(&self, group: usize) -> Box<dyn Communicator> {
+        let color = Color::with_value(group as i32);
+        let world = self.world.split_by_color(color).expect("a rank is in its group");
+        Box::new(Installed { world, num_beside: self.num_beside })
+    }
+
     fn abort(&self, exit_code: u8) -> ! {
-        self.world.abort(exit_code.into())
+        SimpleCommunicator::world().abort(exit_code.into())
     }
 }

@@ -99,6 +99,7 @@ impl Processes {
                     ranks.abort(&error.to_string());
                 });
             }
+            ranks.end_group();
         }
     }
 

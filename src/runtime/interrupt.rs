@@ -5,7 +5,7 @@
 //! run then goes on from what was written before. A run inside another program is ended by its [`Stop`] instead, and signals are
 //! that program's.
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::stop::Stop;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -81,6 +81,14 @@ pub(crate) fn signal() -> Option<u8> {
 /// True if a run is to end.
 pub(crate) fn must_end(stop: Stop) -> bool {
     stop.is_asked() || signal().is_some()
+}
+
+/// Between two steps of a run: nothing, if it is to go on.
+///
+/// # Errors
+/// [`Error::Interrupted`] if it is to end.
+pub(crate) fn go_on(stop: Stop) -> Result<()> {
+    if must_end(stop) { Err(interrupted()) } else { Ok(()) }
 }
 
 /// The error of a job that was stopped: by a signal, or because another one failed.

@@ -1,5 +1,5 @@
 //! What analyses stand on while they run: threads (`threads`) and engine (`resources`), a calibration (`calibration`) and estimates of memory and
-//! time (`cost`), how jobs divide the threads (`division`), independent jobs (`jobs`, and `shared_jobs` on several ranks), computations of different sizes (`deal`, on several ranks, too), what each of them works with (`job_context`) and their
+//! time (`cost`), how jobs divide the threads (`division`), independent jobs (`jobs`, and `shared_jobs` on several ranks, which `use_of_ranks` may put into groups), computations of different sizes (`deal`, on several ranks, too), what each of them works with (`job_context`) and their
 //! progress (`jobs_progress`), the file that an interrupted run resumes from (`checkpoint`), signals (`interrupt`), messages and results
 //! (`record`), and all of it together with the data (`session`).
 
@@ -18,6 +18,7 @@ mod resources;
 mod session;
 mod shared_jobs;
 mod threads;
+mod use_of_ranks;
 
 pub(crate) use calibration::{Calibration, GAPS, first_tree};
 pub(crate) use checkpoint::Kind;

@@ -1,20 +1,22 @@
 //! [`Resources`]: threads, engine and memory of a run, and how jobs share them ([`Shares`]).
 
 use super::calibration::{Calibration, GAPS, calibrate, first_tree};
+use super::checkpoint::Identity;
 use super::cost::{Cost, format_bytes};
 use super::division::Division;
+use super::shared_jobs::carry_out_on_all;
 use super::threads::{allowed_threads, choose_threads, count_rows, useful_for};
+use super::use_of_ranks::{deals_jobs, ranks_per_job};
 use crate::dataset::Loaded;
 use crate::error::{Error, Result};
 use crate::likelihood::select::{
-    Choice, ENGINE_OF_GPUS, PartitionSize, choose_engine, gpus_for_jobs, is_worth_sharing,
-    room_on_gpus,
+    Choice, ENGINE_OF_GPUS, PartitionSize, choose_engine, gpus_for_jobs, room_on_gpus,
 };
 use crate::likelihood::{
     BrlenLinkage, EngineError, EngineOptions, Evaluator, ScorePrecision, make_evaluator,
 };
 use crate::model::Model;
-use crate::mpi::Ranks;
+use crate::mpi::{Groups, Ranks};
 use crate::parallel::{UnitCost, available_memory, used_memory};
 use crate::parsimony::ParsimonyData;
 use crate::partition::Partition;
@@ -38,8 +40,10 @@ pub(crate) struct Resources {
     room_on_gpus: usize,
     /// Evaluators of a search, besides its own, on which climbs go on and subtrees are scanned side by side, and threads inside each.
     side_by_side: [usize; 2],
-    /// The ranks to which jobs are dealt, if there are several and each likelihood is computed by one of them.
+    /// The ranks to which jobs are dealt, if there are several: each computes them alone, or together with those of its group.
     job_ranks: Option<Ranks>,
+    /// Before the other ranks know of jobs: how many ranks shall do each.
+    per_job: usize,
     /// Whether the run is to end.
     stop: Stop,
 }
@@ -100,6 +104,7 @@ impl Resources {
             room_on_gpus: 1,
             side_by_side: [0, 1],
             job_ranks: None,
+            per_job: 1,
             stop: Stop::default(),
         }
     }
@@ -123,11 +128,51 @@ impl Resources {
                  mpirun"
             )));
         }
-        let worth = |ranks: &Ranks| match plan.run.ranks_per_job {
-            Some(number) => number > 1,
-            None => is_worth_sharing(*ranks, &sizes_of(partitions)),
-        };
-        let ranks = plan.run.ranks.filter(worth);
+        let per_job = plan.run.ranks.map_or(1, |ranks| {
+            let memory = free_memory(plan, used_memory().unwrap_or(0));
+            ranks_per_job(plan, ranks, &sizes_of(partitions), memory)
+        });
+        let are_together = |ranks: &Ranks| per_job > 1 && ranks.size() / per_job <= 1;
+        let ranks = plan.run.ranks.filter(are_together);
+        let job_ranks = plan.run.ranks.filter(|_| ranks.is_none() && deals_jobs(plan));
+        let (resources, warning) = Self::on_ranks(plan, partitions, [ranks, job_ranks])?;
+        Ok((Resources { per_job, ..resources }, warning))
+    }
+
+    /// These, where the other ranks carry out the run, too, because jobs will be dealt to them or to groups of them.
+    ///
+    /// # Errors
+    /// The run of this rank is not that of rank 0.
+    pub(crate) fn begun_on_all(
+        self,
+        plan: &Plan,
+        partitions: &[Partition],
+        identity: &Identity,
+    ) -> Result<Self> {
+        let Some(ranks) = self.job_ranks else { return Ok(self) };
+        carry_out_on_all(ranks, identity, self.per_job)?;
+        match ranks.groups() {
+            None => Ok(self),
+            Some(Groups { own, first_ranks, .. }) => {
+                Ok(Self::on_ranks(plan, partitions, [Some(own), first_ranks])?.0)
+            }
+        }
+    }
+
+    /// The same after models have changed. What the ranks do stays as it was: other ranks than rank 0 are doing it.
+    ///
+    /// # Errors
+    /// As of [`Resources::new`].
+    pub(crate) fn renewed(self, plan: &Plan, partitions: &[Partition]) -> Result<Self> {
+        Ok(Self::on_ranks(plan, partitions, [self.engine.ranks, self.job_ranks])?.0)
+    }
+
+    /// Those with ranks that compute each likelihood together, or to which jobs are dealt.
+    fn on_ranks(
+        plan: &Plan,
+        partitions: &[Partition],
+        [ranks, job_ranks]: [Option<Ranks>; 2],
+    ) -> Result<(Self, Option<String>)> {
         let rows = count_rows(partitions) / ranks.map_or(1, Ranks::size);
         let (threads, warning) = choose_threads(plan.run.threads, rows);
         let instruction_set = plan.run.instruction_set;
@@ -161,7 +206,8 @@ impl Resources {
             dealt_gpus: None,
             room_on_gpus: 1,
             side_by_side: [0, 1],
-            job_ranks: plan.run.ranks.filter(|_| ranks.is_none() && deals_jobs(plan)),
+            job_ranks,
+            per_job: 1,
             stop: plan.run.stop,
         };
         Ok((resources, warning))
@@ -219,11 +265,15 @@ impl Resources {
     pub(crate) fn use_of_ranks(&self, ranks: Ranks) -> String {
         let size = ranks.size();
         match (self.engine.ranks, self.job_ranks) {
-            (Some(_), _) => format!("{size} ranks, which compute each likelihood together"),
-            (None, Some(_)) => format!("{size} ranks, to which computations are dealt as wholes"),
+            (Some(_), Some(groups)) => format!(
+                "{size} ranks in {} groups, to which computations are dealt; those of a group compute each likelihood together",
+                groups.size()
+            ),
+            (Some(_), None) => format!("{size} ranks, which compute each likelihood together"),
+            (None, Some(_)) => format!("{size} ranks, to which computations are dealt"),
             (None, None) => format!(
-                "{size} ranks, of which one computes: a likelihood of so few patterns is not faster on several, and this \
-                 analysis has no other work for them"
+                "{size} ranks, of which one computes: a likelihood of so few patterns is not faster on several, and other work is only \
+                 for those who can read the alignment, too (from a file), in analyses that have some"
             ),
         }
     }
@@ -491,11 +541,6 @@ impl Resources {
         let clv_bytes = self.engine.clv_bytes.filter(|_| !self.is_on_gpus());
         EngineOptions { clv_bytes, ..self.engine }
     }
-}
-
-/// True for an analysis whose jobs can be dealt to ranks.
-fn deals_jobs(plan: &Plan) -> bool {
-    matches!(plan.facts.workload.memory, MemoryPlan::Jobs | MemoryPlan::Chains(_)) && !plan.is_check
 }
 
 fn sizes_of(partitions: &[Partition]) -> Vec<PartitionSize> {

@@ -5,7 +5,6 @@ use super::cost::format_bytes;
 use super::jobs::Jobs;
 use super::record::RunRecord;
 use super::resources::Resources;
-use super::shared_jobs::carry_out_on_all;
 use crate::alphabet::DataType;
 use crate::dataset::{Identical, Loaded, Remarks, load, overview};
 use crate::error::Result;
@@ -72,9 +71,8 @@ impl<'a> Session<'a> {
         loaded: Loaded,
     ) -> Result<Self> {
         let (resources, warning) = Resources::new(plan, &loaded.partitions)?;
-        if let Some(ranks) = resources.job_ranks() {
-            carry_out_on_all(ranks, &identify(plan, &loaded))?;
-        }
+        let resources =
+            resources.begun_on_all(plan, &loaded.partitions, &identify(plan, &loaded))?;
         let identical = plan.facts.workload.identical;
         let (resources, calibration) = resources.planned(plan, &loaded)?;
         if plan.facts.resumes {

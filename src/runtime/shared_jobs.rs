@@ -53,14 +53,18 @@ enum Reply {
 }
 
 /// Lets all ranks carry out the run that has this identity, on rank 0 and then on each of the others, because computations will be dealt to
-/// them.
+/// them, or to groups of so many.
 ///
 /// # Errors
 /// The run of this rank is not that of rank 0.
-pub(crate) fn carry_out_on_all(ranks: Ranks, identity: &Identity) -> Result<()> {
+pub(crate) fn carry_out_on_all(
+    ranks: Ranks,
+    identity: &Identity,
+    ranks_per_job: usize,
+) -> Result<()> {
     let run = identity.hash();
     match ranks.leads() {
-        true => ranks.share_jobs(run),
+        true => ranks.share_jobs(run, ranks_per_job),
         false if ranks.jobs_of() == Some(run) => {}
         false => {
             let why = "the data, options or version of this rank are not those of rank 0";

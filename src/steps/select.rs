@@ -13,7 +13,7 @@ use crate::observer::{Event, Observer};
 use crate::optimize::{Goal, OptimizePlan, optimize_at_lengths};
 use crate::output::{CandidateReport, SelectionReport, table};
 use crate::partition::Partition;
-use crate::runtime::{Jobs, Resources, RunRecord, Session, Setup, first_tree};
+use crate::runtime::{Jobs, RunRecord, Session, Setup, first_tree};
 use crate::tree::Tree;
 
 /// Fewest taxa whose data say anything about a model.
@@ -62,7 +62,7 @@ fn selected<'s>(
     }
     // The memory and the useful threads depend on the models.
     let setup = &mut session.setup;
-    let resources = Resources::new(setup.plan, &setup.loaded.partitions)?.0;
+    let resources = setup.resources.renewed(setup.plan, &setup.loaded.partitions)?;
     setup.resources = resources.planned(setup.plan, &setup.loaded)?.0;
     session.record.report.run.threads = setup.resources.threads();
     Ok(session)

@@ -101,8 +101,7 @@ pub(crate) fn begin_with_guide_tree(session: &mut Session) -> Result<Option<Mixt
 /// There is not enough memory.
 pub(super) fn plan_again(session: &mut Session) -> Result<()> {
     let Setup { plan, loaded, resources, .. } = &mut session.setup;
-    let (fresh, _) = Resources::new(plan, &loaded.partitions)?;
-    (*resources, _) = fresh.planned(plan, loaded)?;
+    (*resources, _) = resources.renewed(plan, &loaded.partitions)?.planned(plan, loaded)?;
     Ok(())
 }
 

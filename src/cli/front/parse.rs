@@ -1,6 +1,7 @@
 //! From the words of a command line to an analysis, or to everything that is wrong with them.
 
 use super::choose::{Chosen, choose};
+use super::fasttree::instead_of_fasttree;
 use super::flat::flat;
 use super::typed::{Typed, WordKind, lex};
 use super::verdict::{Verdict, judge};
@@ -52,6 +53,13 @@ pub fn parse(words: &[String]) -> Result<Analysis, Stop> {
         return Err(Stop::Text(text));
     }
     let mut typed = lex(rest);
+    if let Some(command) =
+        instead_of_fasttree(rest).filter(|_| !typed.iter().any(|one| one.is("msa")))
+    {
+        return Err(Stop::Refused(Error::Usage(format!(
+            "this looks like a command line of FastTree, which is not read here. Try: {command}"
+        ))));
+    }
     let named;
     let mut rest = rest;
     if let Some(names) = Names::of_program(&words[0])

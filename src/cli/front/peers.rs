@@ -98,8 +98,8 @@ const TABLE: &[Entry] = &[
         &["S"],
         Always,
         Not,
-        "models of RNA secondary structure (RAxML) and a tree of each locus in one run (IQ-TREE) are not available; \
-         each locus is a run of its own: -s FILE -m MODEL",
+        "models of RNA secondary structure (RAxML) are not available; the tree of each locus (IQ-TREE) is made by another word: \
+         mlsearch genes -s FILE -q PARTITIONS -m MODEL",
     ),
     entry(&["C"], Never, LEAVE_OUT, "conflicting splits are not written; leave it out"),
     entry(&["D"], Never, LEAVE_OUT, OWN_SCHEDULE),

@@ -26,6 +26,7 @@ impl Command for Bootstrap {
             workload: Workload {
                 memory: MemoryPlan::Jobs,
                 identical: IdenticalSequences::OneInSearches,
+                only_replicates: true,
                 ..Workload::default()
             },
             ..Facts::default()

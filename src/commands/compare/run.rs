@@ -6,7 +6,9 @@ use crate::dataset::{Lengths, read_forest, read_more};
 use crate::error::{Error, Place, Result};
 use crate::output::OutputKind;
 use crate::plan::{Facts, Plan};
+use crate::runtime::interrupt::{go_on, must_end};
 use crate::runtime::{RunRecord, thread_pool};
+use crate::stop::Stop;
 use crate::tree::Multifurcating;
 use crate::tree_distance::{Comparison, TreeMetric};
 use rayon::ThreadPool;
@@ -73,15 +75,17 @@ fn compare(plan: &Plan, options: &Compare, record: &mut RunRecord) -> Result<()>
     };
     check_size(options, &trees)?;
     let comparison = Comparison::new(&trees);
-    let pairs = Pairs { comparison: &comparison, num_references };
+    let stop = plan.run.stop;
+    let pairs = Pairs { comparison: &comparison, num_references, stop };
     let pool = thread_pool(plan);
     let mut tally = Tally::new(&options.metrics);
-    record.write_from(RF_DISTANCES, |file| {
+    let written = record.write_from(RF_DISTANCES, |file| {
         if options.metrics != [TreeMetric::RobinsonFoulds] {
             writeln!(file, "{}", heading(&options.metrics))?;
         }
         pairs.write(&pool, &options.metrics, &mut tally, file)
-    })?;
+    });
+    go_on(stop).and(written)?;
     let found = tally.report(&comparison, num_references);
     let mut text = match num_references {
         None => format!(
@@ -136,6 +140,8 @@ struct Pairs<'a> {
     comparison: &'a Comparison<'a>,
     /// If there are two files: number of trees of the first.
     num_references: Option<usize>,
+    /// Whether the run is to end.
+    stop: Stop,
 }
 
 impl Pairs<'_> {
@@ -151,6 +157,9 @@ impl Pairs<'_> {
         let last = self.num_references.unwrap_or(num_trees);
         let others = self.num_references.map(|number| number..num_trees);
         for start in (0..last).step_by(TREES_AT_ONCE) {
+            if must_end(self.stop) {
+                return Err(std::io::ErrorKind::Interrupted.into());
+            }
             let trees = start..last.min(start + TREES_AT_ONCE);
             let rows =
                 |&metric: &TreeMetric| self.comparison.rows(metric, trees.clone(), others.clone());

@@ -5,11 +5,12 @@ use super::order::RowOrder;
 use super::plan::MatrixPlan;
 use super::sequences::Sequences;
 use crate::dataset::Identical;
-use crate::distance::{JoinedTree, PairDistances, SquareMatrix, TaxonRows};
+use crate::distance::{DistanceMethod, JoinedTree, PairDistances, SquareMatrix, TaxonRows};
 use crate::error::Result;
+use crate::mpi::Ranks;
 use crate::observer::{Advance, Event, Observer};
 use crate::output::{MatrixFormat, MatrixReport, MatrixTreeReport, OutputKind};
-use crate::runtime::interrupt::interrupted;
+use crate::runtime::interrupt::go_on;
 use crate::runtime::{RunRecord, Setup, thread_pool};
 use crate::steps::distance_memory::BAND;
 use crate::steps::distance_tally::Tally;
@@ -187,9 +188,12 @@ impl Sequences<'_> {
             sink,
             written,
         };
+        if let Some(ranks) = setup.resources.job_ranks() {
+            let _turn = ranks.turn();
+            ranks.tell(&whole_rows);
+        }
         let pool = thread_pool(setup.plan);
-        let mut bands =
-            (0..num_taxa).step_by(BAND).map(|start| start..(start + BAND).min(num_taxa));
+        let mut bands = bands_of(num_taxa);
         let mut compute = || {
             let band = bands.next()?;
             let width = if whole_rows { num_taxa } else { band.end };
@@ -197,9 +201,7 @@ impl Sequences<'_> {
         };
         let mut ready = pool.install(&mut compute).transpose()?;
         while let Some((band, found)) = ready {
-            if setup.plan.run.stop.is_asked() {
-                return Err(interrupted());
-            }
+            go_on(setup.plan.run.stop)?;
             let share = band.end as f64 / num_taxa as f64;
             let share = if whole_rows { share } else { share * share };
             let (next, taken) =
@@ -219,6 +221,34 @@ impl Sequences<'_> {
         computed.tally.warn(&self.place, written, record);
         Ok(computed)
     }
+
+    /// What another rank than rank 0 does while that [writes](Sequences::write) them: it computes some of the columns of all rows.
+    ///
+    /// # Errors
+    /// What computes them has failed.
+    pub(crate) fn compute_for_rank_0(
+        mut self,
+        ranks: Ranks,
+        method: &DistanceMethod,
+        setup: &Setup,
+    ) -> Result<()> {
+        let mut pairs = self.prepare(method, setup);
+        pairs.compute_on_ranks(ranks);
+        let mut rows_of_taxa = TaxonRows::new(&pairs, self.rows.sequence_of_row());
+        let num_taxa = self.names.len();
+        let whole_rows: bool = ranks.hear();
+        let pool = thread_pool(setup.plan);
+        for band in bands_of(num_taxa) {
+            let width = if whole_rows { num_taxa } else { band.end };
+            pool.install(|| rows_of_taxa.next(band, width))?;
+        }
+        Ok(())
+    }
+}
+
+/// The rows that are computed at a time.
+fn bands_of(num_taxa: usize) -> impl Iterator<Item = Range<usize>> {
+    (0..num_taxa).step_by(BAND).map(move |start| start..(start + BAND).min(num_taxa))
 }
 
 /// Makes the trees that are asked for, which are also those of the report, of taxa with these names.

@@ -9,6 +9,7 @@ use crate::distance::{DistanceMethod, JoinedTree, PairDistances};
 use crate::error::{Error, Result, abridged};
 use crate::likelihood::select::ENGINE_OF_GPUS;
 use crate::model::Model;
+use crate::mpi::Ranks;
 use crate::observer::{Event, Observer};
 use crate::optimize::{OptimizeOptions, optimize};
 use crate::output::{MatrixFormat, MatrixReport, PartitionMatrixReport, Section};
@@ -79,6 +80,9 @@ fn warn_of_blanks(format: MatrixFormat, session: &mut Session) {
 }
 
 fn of_alignment(options: &MatrixPlan, mut session: Session) -> Result<()> {
+    if let Some(ranks) = session.setup.resources.job_ranks().filter(|ranks| !ranks.leads()) {
+        return compute_for_rank_0(options, ranks, session);
+    }
     let used = used_memory().unwrap_or(0);
     for sequences in Sequences::all(options, &session.setup) {
         sequences.arrange(options, &session.setup, used)?;
@@ -102,6 +106,25 @@ fn of_alignment(options: &MatrixPlan, mut session: Session) -> Result<()> {
         }
         _ => Ok(()),
     }
+}
+
+/// What another rank than rank 0 does: it computes its columns of each matrix, and the replicates that are dealt to it.
+fn compute_for_rank_0(options: &MatrixPlan, ranks: Ranks, mut session: Session) -> Result<()> {
+    let found = find_method(options, &mut session)?;
+    let mut num_taxa = 0;
+    for sequences in Sequences::all(options, &session.setup) {
+        num_taxa = sequences.names.len();
+        let method = match sequences.partition {
+            None => found.method.clone(),
+            Some([_, partition]) => found.of_partition(partition),
+        };
+        sequences.compute_for_rank_0(ranks, &method, &session.setup)?;
+    }
+    let has_one_tree = options.trees.len() == 1 && num_taxa > 1 && !options.apart;
+    if has_one_tree && session.setup.plan.bootstrap.replicates > 0 {
+        trees_of_replicates(options, &found.method, &mut session)?;
+    }
+    Ok(())
 }
 
 /// The distances of each partition by itself, between the taxa that have data in it, and their trees.
@@ -153,6 +176,9 @@ fn matrix_and_trees(
             false => record.progress.about_run("these distances are computed on the processor"),
         }
     }
+    if let Some(ranks) = setup.resources.job_ranks() {
+        pairs.compute_on_ranks(ranks);
+    }
     let prepared = (&pairs, arrangement);
     let Computed { tally, store } = sequences.write(prepared, options, setup, phase, record)?;
     drop(pairs);
@@ -176,18 +202,31 @@ fn matrix_and_trees(
     Ok((tally, report, trees))
 }
 
-/// Makes trees of resampled columns in the same way, and counts how often they have the branches of the tree.
+/// Makes trees of resampled columns, and counts how often they have the branches of the tree.
 fn support(
     options: &MatrixPlan,
     method: &DistanceMethod,
     tree: &Tree,
     mut session: Session,
 ) -> Result<()> {
+    let trees = trees_of_replicates(options, method, &mut session)?;
+    let mut support = BranchSupport::default();
+    let kinds = &session.setup.plan.support.kinds;
+    with_threads(session.setup.plan, || support.add_replicates(tree, &trees, kinds));
+    deliver_support(tree, &support, &session.setup.loaded.taxa, None, session.record)
+}
+
+/// Makes trees of resampled columns in the same way.
+fn trees_of_replicates(
+    options: &MatrixPlan,
+    method: &DistanceMethod,
+    session: &mut Session,
+) -> Result<Vec<Tree>> {
     let ratio = match options.formula {
         DistanceFormula::F84(ratio) => Some(ratio),
         _ => None,
     };
-    let trees = collect_replicates(&mut session, |setup, number, job| {
+    collect_replicates(session, |setup, number, job| {
         let mut method = method.clone();
         let mut models = match &mut method {
             DistanceMethod::Likelihood { models, .. } => std::mem::take(models),
@@ -212,11 +251,7 @@ fn support(
         let found =
             tree_of_pairs(options.trees[0], &pairs, job.resources.threads(), setup, |_, _| {})?;
         Ok(setup.whole_tree_of_replicate(&found.to_tree(), number, 0.0))
-    })?;
-    let mut support = BranchSupport::default();
-    let kinds = &session.setup.plan.support.kinds;
-    with_threads(session.setup.plan, || support.add_replicates(tree, &trees, kinds));
-    deliver_support(tree, &support, &session.setup.loaded.taxa, None, session.record)
+    })
 }
 
 /// What a distance is, with its names.

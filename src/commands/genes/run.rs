@@ -161,7 +161,7 @@ impl GeneTrees {
         let shard = self.shard.map_or("none".to_string(), |[k, n]| format!("{k}/{n}"));
         identity.add("--shard", shard);
         if let Some(ranks) = ranks_of_genes(plan) {
-            carry_out_on_all(ranks, &identity)?;
+            carry_out_on_all(ranks, &identity, 1)?;
         }
         record.open_checkpoint(plan, identity)?;
         record.begin()?;

@@ -57,6 +57,9 @@ impl GeneSearch {
         plan.run.threads = Threads::Auto { max: Some(dealt.threads) };
         if ranks_of_genes(&plan).is_some() {
             plan.run.ranks = None;
+        } else if plan.run.ranks.is_some() {
+            // Those that follow are not in groups.
+            plan.run.ranks_per_job = Some(usize::MAX);
         }
         if !dealt.is_alone {
             // The memory was planned for all genes together.
@@ -92,7 +95,8 @@ impl GeneSearch {
 
 /// The ranks to which genes are dealt; `None` if there is only one, or if all of them compute each likelihood together.
 pub(super) fn ranks_of_genes(plan: &Plan) -> Option<Ranks> {
-    plan.run.ranks.filter(|_| plan.run.ranks_per_job.is_none_or(|number| number == 1))
+    let are_dealt = plan.run.ranks_per_job.is_none_or(|number| number == 1);
+    plan.run.ranks.filter(|_| are_dealt && plan.can_be_read_again())
 }
 
 /// What the data of a gene are like.

@@ -7,6 +7,7 @@ use crate::error::Result;
 use crate::output::{BootstrapReport, OutputKind};
 use crate::partition::{Partition, partition_line};
 use crate::plan::{Facts, LEAST_TAXA_OF_REPLICATES, Needs, Plan};
+use crate::runtime::interrupt::go_on;
 use crate::runtime::{RunRecord, Session};
 use crate::simulate::write_phylip;
 use crate::steps::dry_run::describe_data_alone;
@@ -63,6 +64,7 @@ fn resample(session: Session) -> Result<()> {
     let alignment = loaded.alignment.as_ref().expect("the command keeps it");
     let patterns: Vec<_> = loaded.partitions.iter().map(|partition| &partition.patterns).collect();
     for replicate in 0..bootstrap.replicates {
+        go_on(setup.plan.run.stop)?;
         let weights = replicate_weights(bootstrap.sampling, bootstrap.seed, replicate, &patterns);
         let columns = |&number: &usize| {
             let partition = &loaded.partitions[number];

@@ -149,17 +149,26 @@ fn merges_of(report: &MergingReport) -> String {
 /// A line for each model that was compared, the best of a partition first; values are separated by tabulators.
 fn table_of(selections: &[SelectionReport]) -> String {
     let mut text =
-        "partition\tmodel\tlnL\tparameters\tAIC\tAICc\tBIC\tweight\tis_chosen\n".to_string();
+        "partition\tmodel\tlnL\tparameters\tAIC\tAICc\tBIC\tweight\tis_chosen\tis_optimised\n"
+            .to_string();
     for selection in selections {
         for (rank, candidate) in selection.candidates.iter().enumerate() {
             let CandidateReport {
-                model, log_likelihood, parameters, aic, aicc, bic, weight, ..
+                model,
+                log_likelihood,
+                parameters,
+                aic,
+                aicc,
+                bic,
+                weight,
+                optimised,
             } = candidate;
             let aicc = aicc.map_or("NA".to_string(), |value| format!("{value:.3}"));
             text.push_str(&format!(
-                "{}\t{model}\t{log_likelihood:.6}\t{parameters}\t{aic:.3}\t{aicc}\t{bic:.3}\t{weight:.4}\t{}\n",
+                "{}\t{model}\t{log_likelihood:.6}\t{parameters}\t{aic:.3}\t{aicc}\t{bic:.3}\t{weight:.4}\t{}\t{}\n",
                 selection.partition,
-                u8::from(rank == 0)
+                u8::from(rank == 0),
+                u8::from(*optimised)
             ));
         }
     }

@@ -12,6 +12,7 @@ use crate::partition::{PartitionDef, check_frame, parse_partitions, whole_alignm
 use crate::plan::{Facts, Plan, TreeSource};
 use crate::rng::{Purpose, stream};
 use crate::runtime::RunRecord;
+use crate::runtime::interrupt::go_on;
 use crate::simulate::{
     SimModel, SimPartition, draw_presence, random_names, simulate_states, to_partition_file,
     to_phylip, yule_tree,
@@ -87,6 +88,7 @@ fn simulate(plan: &Plan, simulate: &Simulate, record: &mut RunRecord) -> Result<
     let mut partitions = Vec::new();
     for (i, ((def, (model, scaler)), present)) in defs.iter().zip(&models).zip(presence).enumerate()
     {
+        go_on(plan.run.stop)?;
         let mut scaled = tree.clone();
         for edge in tree.edges() {
             scaled.set_brlen(edge, tree.brlen(edge) * scaler);
@@ -105,7 +107,9 @@ fn simulate(plan: &Plan, simulate: &Simulate, record: &mut RunRecord) -> Result<
             present,
         });
     }
+    go_on(plan.run.stop)?;
     describe(&taxa, &defs, &partitions, record);
+    go_on(plan.run.stop)?;
     let newick = write_newick(&tree, |i| taxa.name(i), &NewickOptions::default());
     record.write(ALIGNMENT, &to_phylip(&taxa, &partitions)?)?;
     record.write(PARTITIONS, &to_partition_file(&partitions))?;

@@ -1,6 +1,7 @@
 //! [`PatternFreqs`]: state frequencies of each pattern, where every site has its own (PMSF).
 
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// State frequencies of every pattern of a partition. Copies share the numbers.
@@ -25,6 +26,12 @@ impl PatternFreqs {
     /// Those of a pattern.
     pub fn of(&self, pattern: usize) -> &[f64] {
         &self.freqs[pattern * self.num_states..][..self.num_states]
+    }
+
+    /// Those of consecutive patterns.
+    pub(crate) fn of_range(&self, patterns: Range<usize>) -> Self {
+        let numbers = patterns.start * self.num_states..patterns.end * self.num_states;
+        PatternFreqs { num_states: self.num_states, freqs: Arc::new(self.freqs[numbers].to_vec()) }
     }
 
     /// Those of some patterns.

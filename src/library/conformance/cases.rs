@@ -1,13 +1,14 @@
 //! Trees with simulated partitions.
 
 use super::shapes::{CaseShape, Lengths, Shape};
-use crate::alignment::Patterns;
+use crate::alignment::{PatternFreqs, Patterns};
 use crate::likelihood::engine::{Engine, PartitionData};
 use crate::likelihood::{BRLEN_BOUNDS, BrlenLinkage, Evaluator};
 use crate::model::Model;
 use crate::rng::{Purpose, Rng, stream};
 use crate::simulate::{sample_partition, yule_tree};
 use crate::tree::Tree;
+use rand::RngExt;
 
 /// What the random numbers depend on, apart from the number of taxa.
 const SEED: u64 = 11;
@@ -44,6 +45,23 @@ impl Case {
             shape.shapes.iter().map(|shape| sampled(&tree, *shape, &mut rng)).collect();
         set_lengths(&mut tree, shape.lengths);
         Case { tree, partitions }
+    }
+
+    /// The same where each pattern has state frequencies of its own.
+    pub fn with_site_frequencies(mut self) -> Self {
+        for (number, partition) in self.partitions.iter_mut().enumerate() {
+            let mut rng = stream(SEED + 1, Purpose::Test, number as u64);
+            let mut of_pattern = || {
+                let shares: Vec<f64> =
+                    (0..partition.data.num_states).map(|_| rng.random_range(0.01..1.0)).collect();
+                let total: f64 = shares.iter().sum();
+                shares.into_iter().map(|share| share / total).collect()
+            };
+            let freqs: Vec<Vec<f64>> =
+                (0..partition.data.num_patterns()).map(|_| of_pattern()).collect();
+            partition.data.pattern_freqs = Some(PatternFreqs::new(&freqs));
+        }
+        self
     }
 
     /// An evaluator of the tree with an engine for [`Case::data`]. Under scaled lengths, partitions have different factors.

@@ -139,6 +139,9 @@ fn likelihoods(evaluator: &mut Evaluator, found: &mut Found) -> Result<()> {
 pub fn gradients(evaluator: &mut Evaluator, found: &mut Found) -> Result<()> {
     let has_gradient = |&partition: &usize| evaluator.has_rate_matrix_gradient(partition);
     let partitions: Vec<usize> = (0..evaluator.num_partitions()).filter(has_gradient).collect();
+    if partitions.is_empty() {
+        return Ok(());
+    }
     for number in 0..3 {
         let branch = |&partition: &usize| {
             let num_edges = evaluator.partition_tree(partition).0.num_edges();

@@ -5,10 +5,12 @@ use super::{DistanceMethod, PairDistances};
 use crate::alignment::{Alignment, read_alignment_from};
 use crate::instructions::Instructions;
 use crate::model::{EigenModel, Model};
+use crate::mpi::{Ranks, as_threads};
 use crate::partition::{Partition, count_freqs};
 use crate::rng::{Purpose, stream};
 use proptest::prelude::*;
 use rand::RngExt;
+use std::ops::Range;
 
 /// The probability of state j after distance t from state i, with the rates of the model or a gamma distribution.
 fn transition(
@@ -232,4 +234,33 @@ fn weights_of_patterns_are_counted() {
     let found = PairDistances::new(3, &partitions, &method, None).rows(0..1, 1..3).unwrap();
     let expected = -0.75 * libm::log(1.0 - 4.0 / 3.0 * 0.01);
     assert!(found.iter().all(|found| (found - expected).abs() < 1e-13), "{found:?} {expected}");
+}
+
+/// More sequences than are computed in one tile, whole rows and triangles, on more ranks than there are tiles, too.
+#[test]
+fn ranks_compute_the_bits_of_one() {
+    let mut rng = stream(5, Purpose::Test, 8);
+    let mut text = "150 40\n".to_string();
+    for taxon in 0..150 {
+        let row: String = (0..40).map(|_| char::from(DNA[rng.random_range(0..4)])).collect();
+        text.push_str(&format!("t{taxon} {row}\n"));
+    }
+    let partitions = partitions_of(&read_alignment_from(text.as_bytes(), "test").unwrap(), &["JC"]);
+    let models = vec![partitions[0].model.clone()];
+    let method = DistanceMethod::Likelihood { models, gamma: None };
+    let bands = [0..64, 64..128, 128..150];
+    let rows = |pairs: &PairDistances, width: fn(&Range<usize>) -> usize| -> Vec<u64> {
+        let band = |rows: &Range<usize>| pairs.rows(rows.clone(), 0..width(rows)).unwrap();
+        bands.iter().flat_map(band).map(f64::to_bits).collect()
+    };
+    let own = |ranks: Option<Ranks>| {
+        let mut pairs = PairDistances::new(150, &partitions, &method, None);
+        ranks.into_iter().for_each(|ranks| pairs.compute_on_ranks(ranks));
+        [rows(&pairs, |_| 150), rows(&pairs, |band| band.end)]
+    };
+    let expected = own(None);
+    for size in [1, 2, 3, 5] {
+        let found = as_threads(size, |ranks| own(Some(ranks)));
+        assert!(found[0] == expected, "{size} ranks");
+    }
 }

@@ -9,6 +9,7 @@ use super::solve::{LANES, Part, Scratch, solve};
 use crate::error::Result;
 use crate::instructions::{Instructions, Work};
 use crate::model::Model;
+use crate::mpi::Ranks;
 use crate::partition::Partition;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -66,6 +67,8 @@ pub struct PairDistances {
     instructions: Instructions,
     /// What computes instead of the processor.
     gpus: Option<Mutex<PairGpus>>,
+    /// Who computes together.
+    ranks: Option<Ranks>,
 }
 
 #[derive(Debug)]
@@ -145,7 +148,7 @@ impl PairDistances {
             DistanceMethod::LogDet => Formula::LogDet,
         };
         let instructions = Instructions::detect(instruction_set).unwrap_or(Instructions::Scalar);
-        PairDistances { taxa, data, formula, instructions, gpus: None }
+        PairDistances { taxa, data, formula, instructions, gpus: None, ranks: None }
     }
 
     /// Lets GPUs compute, whose numbers are given as bits (none: the first one). False if such distances are computed on the
@@ -159,6 +162,12 @@ impl PairDistances {
         let Some(tables) = self.tables().filter(|_| is_small) else { return Ok(false) };
         self.gpus = Some(Mutex::new(PairGpus::open(gpus, &tables)?));
         Ok(true)
+    }
+
+    /// Lets ranks compute together, which have the same sequences and ask for the same [rows](PairDistances::rows) in the same order: rank 0
+    /// gets all distances, the others those that they have computed, and 0 in place of the others.
+    pub fn compute_on_ranks(&mut self, ranks: Ranks) {
+        self.ranks = Some(ranks);
     }
 
     /// The sequences and models as plain lists; `None` for distances that are not by likelihood.
@@ -189,8 +198,8 @@ impl PairDistances {
         self.data.iter().map(PairData::num_sites).sum()
     }
 
-    /// The distances between these rows and columns, row by row, computed in parallel by rayon's threads, or on GPUs
-    /// ([`PairDistances::compute_on_gpus`]). Those of a sequence from itself are 0.
+    /// The distances between these rows and columns, row by row, computed in parallel by rayon's threads, on GPUs
+    /// ([`PairDistances::compute_on_gpus`]), or on several ranks ([`PairDistances::compute_on_ranks`]). Those of a sequence from itself are 0.
     ///
     /// # Errors
     /// A GPU was lost.
@@ -199,6 +208,40 @@ impl PairDistances {
             let mut gpus = gpus.lock().unwrap_or_else(PoisonError::into_inner);
             return Ok(gpus.rows(rows, columns)?);
         }
+        match self.ranks {
+            Some(ranks) => Ok(self.rows_of_ranks(ranks, rows, columns)),
+            None => Ok(self.own_rows(rows, columns)),
+        }
+    }
+
+    /// The same of several ranks, each of which computes some of the columns.
+    fn rows_of_ranks(&self, ranks: Ranks, rows: Range<usize>, columns: Range<usize>) -> Vec<f64> {
+        let (size, tiles) = (ranks.size(), columns.len().div_ceil(TILE));
+        let begin = |rank: usize| (tiles * rank / size * TILE).min(columns.len());
+        let computed_by = |rank: usize| begin(rank)..begin(rank + 1);
+        let own = computed_by(ranks.rank());
+        let found = self.own_rows(rows.clone(), columns.start + own.start..columns.start + own.end);
+        let mut whole = vec![0.0; rows.len() * columns.len()];
+        let mut put = |computed: Range<usize>, found: &[f64]| {
+            let parts = found.chunks_exact(computed.len().max(1));
+            for (row, part) in whole.chunks_exact_mut(columns.len().max(1)).zip(parts) {
+                row[computed.clone()].copy_from_slice(part);
+            }
+        };
+        put(own, &found);
+        let _turn = ranks.turn();
+        if ranks.leads() {
+            for rank in 1..size {
+                put(computed_by(rank), &ranks.receive::<Vec<f64>>(rank));
+            }
+        } else {
+            ranks.send(0, &found);
+        }
+        whole
+    }
+
+    /// The same of this rank alone, on the processor.
+    fn own_rows(&self, rows: Range<usize>, columns: Range<usize>) -> Vec<f64> {
         let mut whole = vec![0.0; rows.len() * columns.len()];
         // Each tile has its part of every row.
         let mut tiles: Vec<Vec<&mut [f64]>> =
@@ -214,7 +257,7 @@ impl PairDistances {
             let tile = Tile { distances: self, rows: rows.clone(), columns, are_twins: false };
             self.instructions.compute((&tile, &mut out[..]));
         });
-        Ok(whole)
+        whole
     }
 
     /// The distance of two taxa that both have this sequence.

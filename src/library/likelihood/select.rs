@@ -1,10 +1,11 @@
 //! Choice of the engine: apart from the engines' own folders, the only file that contains their names.
 
+use super::distributed::{self, JobCounts};
 use super::engine::layout::{STATE_COUNTS, num_allocated_clvs};
 use super::engine::{
     Checked, Engine, EngineError, EngineOptions, Entry, GpuRates, PartitionData, Result,
 };
-use super::{cpu, cuda, distributed, naive, site_frequencies};
+use super::{cpu, cuda, naive, site_frequencies};
 use crate::mpi::Ranks;
 use crate::parallel::UnitCost;
 
@@ -139,18 +140,37 @@ pub fn why_slow(choice: &Choice) -> Option<&'static str> {
 
 /// True if these ranks compute a likelihood of partitions of these sizes faster together than one of them alone.
 pub fn is_worth_sharing(ranks: Ranks, partitions: &[PartitionSize]) -> bool {
+    distributed::is_worth_it(ranks, step_of(partitions))
+}
+
+/// Bytes that an engine takes for each byte of its CLVs.
+const ROOM_FOR_CLVS: f64 = 1.3;
+
+/// How many of these ranks should compute each likelihood of partitions of these sizes together, so that such jobs end soonest. Each rank has
+/// so many bytes of memory.
+pub fn best_ranks_per_job(
+    ranks: Ranks,
+    partitions: &[PartitionSize],
+    jobs: JobCounts,
+    memory: Option<u64>,
+) -> usize {
+    if ranks.always_share() {
+        return ranks.size();
+    }
+    let bytes = bytes_of_clvs(partitions).unwrap_or(0.0) * ROOM_FOR_CLVS;
+    let least = memory.map_or(1.0, |memory| (bytes / memory.max(1) as f64).ceil());
+    distributed::best_group(least as usize, ranks.size(), step_of(partitions), jobs)
+}
+
+/// What an update of a CLV of all patterns costs.
+fn step_of(partitions: &[PartitionSize]) -> UnitCost {
     let cost = |partition: &PartitionSize| {
         let known = STATE_COUNTS.into_iter().find(|&states| states >= partition.num_states);
         let states = known.unwrap_or(partition.num_states);
         (partition.num_patterns * partition.num_rates * states * states) as UnitCost
     };
     let with_edges = partitions.iter().filter(|partition| partition.num_tips >= 2);
-    distributed::is_worth_it(ranks, with_edges.map(cost).sum())
-}
-
-/// True if several ranks can compute with these data, on the engine of this name.
-fn can_be_shared(name: &str, data: &[PartitionData]) -> bool {
-    name == cpu::ENTRY.name && data.iter().all(|data| data.pattern_freqs.is_none())
+    with_edges.map(cost).sum()
 }
 
 /// Makes an engine for these partitions. Its programs of work are checked ([`Checked`]).
@@ -169,7 +189,7 @@ pub fn make_engine(data: &[PartitionData], options: &EngineOptions) -> Result<Bo
         false => entry.make,
     };
     let engine = match options.ranks {
-        Some(ranks) if can_be_shared(entry.name, data) => distributed::make(data, options, ranks)?,
+        Some(ranks) if entry.name == cpu::ENTRY.name => distributed::make(data, options, ranks)?,
         _ => make(data, options)?,
     };
     Ok(Box::new(Checked::new(engine, data)))

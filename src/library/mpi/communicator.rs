@@ -33,6 +33,9 @@ pub trait Communicator: Send + Sync {
     /// A letter that has come, and who has sent it.
     fn letter(&self) -> Option<(usize, Vec<u8>)>;
 
-    /// Ends all ranks, this one included, with this exit code, after a failure that only this one knows. What has not been written is lost.
+    /// The ranks of this rank's group, in their order: all call it, each with the number of its group.
+    fn split(&self, group: usize) -> Box<dyn Communicator>;
+
+    /// Ends all ranks, those of other groups and this one included, with this exit code, after a failure that only this one knows. What has not been written is lost.
     fn abort(&self, exit_code: u8) -> !;
 }

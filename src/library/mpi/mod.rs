@@ -11,4 +11,4 @@ mod world;
 pub use communicator::Communicator;
 pub use follow::{Follower, Subject, Then, follow};
 pub use threads::as_threads;
-pub use world::{Ranks, Traffic, Turn, World, decode};
+pub use world::{Groups, Ranks, Traffic, Turn, World, decode};

@@ -3,6 +3,7 @@
 use super::communicator::Communicator;
 use super::world::{Ranks, World};
 use crossbeam::channel::{Receiver, Sender, unbounded};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Barrier, Mutex, MutexGuard};
 
 /// What a rank has given to all, or to some rank.
@@ -17,9 +18,26 @@ struct Shared {
     numbers: Vec<Mutex<Vec<f64>>>,
     /// Bytes of rank 0 for all.
     bytes: Place,
-    /// Bytes for a single rank, one message at a time, and letters with those who sent them: to and from each rank.
+    /// Bytes for a single rank: by the number of this rank, times that of all, plus that of the sender.
     mail: Boxes<Vec<u8>>,
+    /// Letters with those who sent them, to each rank.
     letters: Boxes<(usize, Vec<u8>)>,
+    /// What the ranks of each group share that is being made.
+    groups: Mutex<BTreeMap<usize, Arc<Shared>>>,
+}
+
+impl Shared {
+    /// For so many ranks.
+    fn new(size: usize) -> Arc<Self> {
+        Arc::new(Shared {
+            meeting: Barrier::new(size),
+            numbers: (0..size).map(|_| Mutex::default()).collect(),
+            bytes: Place::default(),
+            mail: (0..size * size).map(|_| unbounded()).unzip(),
+            letters: (0..size).map(|_| unbounded()).unzip(),
+            groups: Mutex::default(),
+        })
+    }
 }
 
 struct Thread {
@@ -62,11 +80,13 @@ impl Communicator for Thread {
     }
 
     fn send(&self, to: usize, bytes: &[u8]) {
-        self.shared.mail.0[to].send(bytes.to_vec()).expect("all ranks live as long");
+        let place = to * self.size() + self.rank;
+        self.shared.mail.0[place].send(bytes.to_vec()).expect("all ranks live as long");
     }
 
-    fn receive(&self, _from: usize, bytes: &mut [u8]) {
-        let sent = self.shared.mail.1[self.rank].recv().expect("all ranks live as long");
+    fn receive(&self, from: usize, bytes: &mut [u8]) {
+        let place = self.rank * self.size() + from;
+        let sent = self.shared.mail.1[place].recv().expect("all ranks live as long");
         bytes.copy_from_slice(&sent);
     }
 
@@ -79,22 +99,29 @@ impl Communicator for Thread {
         self.shared.letters.1[self.rank].try_recv().ok()
     }
 
+    fn split(&self, group: usize) -> Box<dyn Communicator> {
+        let mut groups = vec![0.0; self.size()];
+        self.all_gather(&[group as f64], &mut groups);
+        let members: Vec<usize> =
+            (0..self.size()).filter(|&rank| groups[rank] == group as f64).collect();
+        let rank = members.iter().position(|&rank| rank == self.rank).expect("a group of its own");
+        let make = || Shared::new(members.len());
+        let shared = Arc::clone(lock(&self.shared.groups).entry(group).or_insert_with(make));
+        self.shared.meeting.wait();
+        lock(&self.shared.groups).remove(&group);
+        self.shared.meeting.wait();
+        Box::new(Thread { rank, shared })
+    }
+
     fn abort(&self, _exit_code: u8) -> ! {
         // The others may wait for ever.
         std::process::abort()
     }
 }
 
-/// Runs `work` on so many ranks, all of which share their work however little it is, and returns what it returned, by rank. Only
-/// one rank may send to another at a time.
+/// Runs `work` on so many ranks, all of which share their work however little it is, and returns what it returned, by rank.
 pub fn as_threads<T: Send>(size: usize, work: impl Fn(Ranks) -> T + Sync) -> Vec<T> {
-    let shared = Arc::new(Shared {
-        meeting: Barrier::new(size),
-        numbers: (0..size).map(|_| Mutex::default()).collect(),
-        bytes: Place::default(),
-        mail: (0..size).map(|_| unbounded()).unzip(),
-        letters: (0..size).map(|_| unbounded()).unzip(),
-    });
+    let shared = Shared::new(size);
     let ranks = (0..size).map(|rank| {
         let communicator = Box::new(Thread { rank, shared: Arc::clone(&shared) });
         Ranks::of(World::new(communicator, |why| log::error!("{why}")).that_always_share())

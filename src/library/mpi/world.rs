@@ -49,8 +49,8 @@ impl fmt::Display for Traffic {
 /// The ranks of a run.
 pub struct World {
     communicator: Box<dyn Communicator>,
-    /// Held by whoever works with the other ranks: they take part in one thing at a time.
-    turn: Mutex<()>,
+    /// Held by whoever works with other ranks: this rank takes part in one thing at a time, also if it is in a group.
+    turn: &'static Mutex<()>,
     /// Tells why the run is ended.
     say: fn(&str),
     /// Work is shared however little it is.
@@ -59,20 +59,41 @@ pub struct World {
     traffic: [AtomicU64; 5],
     /// If jobs are dealt to all ranks: of which run.
     jobs_of: OnceLock<u64>,
+    /// If they are dealt to groups of ranks.
+    groups: OnceLock<Groups>,
+}
+
+/// Groups of ranks, each of which does jobs together.
+#[derive(Debug, Clone, Copy)]
+pub struct Groups {
+    /// How many there are.
+    pub number: usize,
+    /// The ranks of this one.
+    pub own: Ranks,
+    /// The first ranks of all groups, to which jobs are dealt, if this rank is one of them.
+    pub first_ranks: Option<Ranks>,
 }
 
 impl World {
     /// Ranks that say by `say` why they end the run.
     pub fn new(communicator: Box<dyn Communicator>, say: fn(&str)) -> Self {
-        let (turn, next_number) = (Mutex::new(()), AtomicU64::new(0));
+        Self::in_turn(communicator, say, Box::leak(Box::default()))
+    }
+
+    fn in_turn(
+        communicator: Box<dyn Communicator>,
+        say: fn(&str),
+        turn: &'static Mutex<()>,
+    ) -> Self {
         World {
             communicator,
             turn,
             say,
             always: false,
-            next_number,
+            next_number: AtomicU64::new(0),
             traffic: [const { AtomicU64::new(0) }; 5],
             jobs_of: OnceLock::new(),
+            groups: OnceLock::new(),
         }
     }
 
@@ -138,6 +159,22 @@ impl Ranks {
         Turn { ranks: self, begun: Instant::now(), _guard: guard }
     }
 
+    /// Divides all ranks, each of which calls this once, into groups of about as many.
+    pub fn divide(self, ranks_per_group: usize) {
+        let number = (self.size() / ranks_per_group.max(1)).max(1);
+        let World { communicator, say, turn, .. } = self.0;
+        let make = |group| Ranks::of(World::in_turn(communicator.split(group), *say, turn));
+        let own = make(self.rank() * number / self.size());
+        let first_ranks = make(usize::from(!own.leads()));
+        let first_ranks = Some(first_ranks).filter(|_| own.leads());
+        let _ = self.0.groups.set(Groups { number, own, first_ranks });
+    }
+
+    /// The groups into which all ranks are [divided](Ranks::divide), if they are.
+    pub fn groups(self) -> Option<Groups> {
+        self.0.groups.get().copied()
+    }
+
     /// A number that nothing else has.
     pub fn next_number(self) -> u64 {
         self.0.next_number.fetch_add(1, Ordering::Relaxed)
@@ -145,8 +182,14 @@ impl Ranks {
 
     /// What this rank has handed to others so far.
     pub fn traffic(self) -> Traffic {
+        let groups = self.groups();
+        let own = groups.map(|groups| groups.own);
+        let all = [Some(self), own, groups.and_then(|groups| groups.first_ranks)];
         let [broadcasts, broadcast_bytes, gathers, gathered_bytes, together_micros] =
-            [0, 1, 2, 3, 4].map(|i: usize| self.0.traffic[i].load(Ordering::Relaxed));
+            [0, 1, 2, 3, 4].map(|i: usize| {
+                let of = |ranks: Ranks| ranks.0.traffic[i].load(Ordering::Relaxed);
+                all.into_iter().flatten().map(of).sum()
+            });
         Traffic { broadcasts, broadcast_bytes, gathers, gathered_bytes, together_micros }
     }
 
@@ -367,6 +410,34 @@ mod tests {
             let expected: Vec<f64> = (0..size).flat_map(|rank| [rank as f64, -1.5]).collect();
             for all in as_threads(size, work) {
                 assert_eq!(all, expected);
+            }
+        }
+    }
+
+    #[test]
+    fn groups_work_side_by_side_and_their_first_ranks_with_each_other() {
+        // Ranks, ranks of a group, and the sizes of the groups.
+        for (size, per_group, expected) in
+            [(5, 2, &[3, 2][..]), (6, 2, &[2, 2, 2]), (4, 3, &[4]), (3, 1, &[1, 1, 1])]
+        {
+            let work = |ranks: Ranks| {
+                ranks.divide(per_group);
+                let Groups { number, own, first_ranks } = ranks.groups().expect("groups");
+                assert_eq!(number, expected.len());
+                let of_own = own.all_gather(&[ranks.rank() as f64]);
+                assert_eq!(own.leads(), first_ranks.is_some());
+                let of_first = first_ranks.map(|first| {
+                    assert_eq!(first.leads(), ranks.leads());
+                    first.all_gather(&[own.size() as f64])
+                });
+                (of_own, of_first)
+            };
+            let found = as_threads(size, work);
+            let sizes: Vec<f64> = expected.iter().map(|&size| f64::from(size)).collect();
+            assert_eq!(found.iter().filter(|found| found.1.is_some()).count(), expected.len());
+            assert!(found.iter().all(|found| found.1.as_ref().is_none_or(|all| *all == sizes)));
+            for (rank, (of_own, _)) in found.iter().enumerate() {
+                assert!(of_own.contains(&(rank as f64)) && of_own.is_sorted());
             }
         }
     }

@@ -1,13 +1,17 @@
 //! Weights of the classes of mixtures: at given branch lengths and other parameters, their likelihood is concave, and all that
 //! must be known of it is the likelihood of each class at each pattern.
 
+use super::learnt::MAX_ITERATIONS;
 use crate::likelihood::{Evaluator, Result};
 use crate::model::Model;
 use crate::model::bounds::CLASS_WEIGHT_MIN;
-use crate::numeric::MixtureLikelihoods;
+use crate::numeric::{Bfgs, MixtureLikelihoods};
+
+/// Smallest ratio of two weights of classes that have rates of their own, where branch lengths stay as they are.
+const LEAST_RATIO: f64 = 1e-9;
 
 /// Optimises the weights of classes of these partitions, where they are estimated, up to `lnl_epsilon` (log units). No
-/// log-likelihood becomes lower.
+/// log-likelihood becomes lower. Branch lengths change with the weights only if they may.
 ///
 /// # Errors
 /// The engine has failed.
@@ -16,7 +20,10 @@ pub(super) fn optimize_class_weights(
     models: &mut [Model],
     partitions: &[usize],
     lnl_epsilon: f64,
+    may_change_lengths: bool,
 ) -> Result<()> {
+    let linkage = evaluator.linkage();
+    let has_own = linkage.has_scalers() || linkage.has_own_lengths() || models.len() == 1;
     for &partition in partitions {
         let model = &mut models[partition];
         if !model.estimates_class_weights() || evaluator.num_taxa_of(partition) < 2 {
@@ -34,16 +41,18 @@ pub(super) fn optimize_class_weights(
         let factor = model.mean_class_rate() / mean;
         if factor == 1.0 {
             evaluator.set_class_weights(partition, model);
-        } else {
+        } else if may_change_lengths && has_own {
             set_with_lengths(evaluator, partition, model, &old, factor)?;
+        } else {
+            model.clone_from(&old);
+            optimize_at_lengths(evaluator, partition, model, lnl_epsilon)?;
         }
     }
     Ok(())
 }
 
 /// Sets weights of classes that have rates of their own, which are relative to their mean: the rates of all have changed, and with
-/// branch lengths that are longer by a factor, the likelihood is that of the weights alone. Partitions that share
-/// their lengths cannot have longer ones: they keep the old weights if these are better.
+/// branch lengths that are longer by a factor, the likelihood is that of the weights alone, unless lengths were cut at their bounds.
 fn set_with_lengths(
     evaluator: &mut Evaluator,
     partition: usize,
@@ -51,15 +60,12 @@ fn set_with_lengths(
     old: &Model,
     factor: f64,
 ) -> Result<()> {
-    let linkage = evaluator.linkage();
     let before = evaluator.log_likelihood()?;
     let lengths = evaluator.brlen_sets();
     let scaler = evaluator.brlen_scaler(partition);
     evaluator.set_model(partition, model);
-    if linkage.has_scalers() {
-        evaluator.set_brlen_scaler(partition, scaler * factor);
-    } else if linkage.has_own_lengths() || evaluator.num_partitions() == 1 {
-        evaluator.set_brlen_scaler(partition, scaler * factor);
+    evaluator.set_brlen_scaler(partition, scaler * factor);
+    if !evaluator.linkage().has_scalers() {
         evaluator.absorb_brlen_scaler(partition);
     }
     if evaluator.log_likelihood()? < before {
@@ -68,6 +74,41 @@ fn set_with_lengths(
         evaluator.set_brlen_scaler(partition, scaler);
         evaluator.set_brlen_sets(&lengths);
     }
+    Ok(())
+}
+
+/// Optimises weights of classes that have rates of their own where branch lengths stay as they are: their likelihood is not concave then,
+/// because the rates of all classes change with the weights.
+fn optimize_at_lengths(
+    evaluator: &mut Evaluator,
+    partition: usize,
+    model: &mut Model,
+    lnl_epsilon: f64,
+) -> Result<()> {
+    let start = model.free_class_weights().to_vec();
+    let by_weight = |&a: &usize, &b: &usize| start[a].total_cmp(&start[b]);
+    let largest = (0..start.len()).max_by(by_weight).unwrap_or(0);
+    let others: Vec<usize> = (0..start.len()).filter(|&class| class != largest).collect();
+    let [lo, hi] = [LEAST_RATIO, 1.0 / LEAST_RATIO].map(libm::log);
+    let ratio = |&class: &usize| libm::log(start[class] / start[largest]).clamp(lo, hi);
+    let x = others.iter().map(ratio).collect();
+    let weights_at = |x: &[f64]| -> Vec<f64> {
+        let mut weights = vec![1.0; start.len()];
+        others.iter().zip(x).for_each(|(&class, &x)| weights[class] = libm::exp(x));
+        let total: f64 = weights.iter().sum();
+        weights.into_iter().map(|weight| weight / total).collect()
+    };
+    let (lo, hi) = (vec![lo; others.len()], vec![hi; others.len()]);
+    let mut minimiser = Bfgs::new(x, lo, hi, lnl_epsilon, MAX_ITERATIONS);
+    let before = evaluator.log_likelihoods_of(&[partition])?[0];
+    while let Some(x) = minimiser.ask() {
+        model.set_class_weights(&weights_at(x));
+        evaluator.set_model(partition, model);
+        minimiser.tell(-evaluator.log_likelihoods_of(&[partition])?[0]);
+    }
+    let (best, value) = minimiser.best();
+    model.set_class_weights(&if -value > before { weights_at(best) } else { start.clone() });
+    evaluator.set_model(partition, model);
     Ok(())
 }
 
@@ -109,7 +150,7 @@ mod tests {
             let sum: f64 = of_class.map(|(lnls, weight)| weight * libm::exp(lnls[pattern])).sum();
             assert!((libm::log(sum) - lnl).abs() < 1e-9, "pattern {pattern}");
         }
-        optimize_class_weights(&mut evaluator, &mut models, &[0], 1e-6).unwrap();
+        optimize_class_weights(&mut evaluator, &mut models, &[0], 1e-6, true).unwrap();
         let after = evaluator.log_likelihood().unwrap();
         assert!(after > before + 10.0, "{before} {after}");
         evaluator.assert_clvs();
@@ -129,7 +170,7 @@ mod tests {
         let mut evaluator = case("EX3+WU{6/3/1}", &models[0], 300);
         let before = evaluator.log_likelihood().unwrap();
         let length = evaluator.tree().total_length();
-        optimize_class_weights(&mut evaluator, &mut models, &[0], 1e-6).unwrap();
+        optimize_class_weights(&mut evaluator, &mut models, &[0], 1e-6, true).unwrap();
         let after = evaluator.log_likelihood().unwrap();
         assert!(after > before + 1.0, "{before} {after}");
         assert!(evaluator.tree().total_length() < length, "slow classes have more sites");
@@ -137,7 +178,7 @@ mod tests {
         let mean: f64 = cats.rates.iter().zip(&cats.weights).map(|(r, w)| r * w).sum();
         assert!((mean - 1.0).abs() < 1e-12);
         // At the maximum, other lengths and weights gain little.
-        let again = optimize_class_weights(&mut evaluator, &mut models, &[0], 1e-6);
+        let again = optimize_class_weights(&mut evaluator, &mut models, &[0], 1e-6, true);
         again.unwrap();
         let lnl = evaluator.log_likelihood().unwrap();
         assert!((lnl - after).abs() < 1e-4, "{after} {lnl}");
@@ -148,6 +189,26 @@ mod tests {
         let near = optimize(&mut evaluator, &mut models, &options, &mut Silent).unwrap();
         let best = optimize_from_several_starts(&mut evaluator, &mut models, &options, &mut Silent);
         assert!(best.unwrap() > near - 1e-3, "{near}");
+    }
+
+    #[test]
+    fn lengths_that_may_not_change_stay_and_weights_are_the_best_at_these() {
+        let mut models = vec![Model::parse("EX2").unwrap()];
+        let mut evaluator = case("EX2+WU{8/2}", &models[0], 300);
+        let lengths = evaluator.brlen_sets();
+        let before = evaluator.log_likelihood().unwrap();
+        optimize_class_weights(&mut evaluator, &mut models, &[0], 1e-6, false).unwrap();
+        let after = evaluator.log_likelihood().unwrap();
+        assert!(after > before + 1.0, "{before} {after}");
+        assert_eq!(evaluator.brlen_sets(), lengths);
+        // No other weights are better.
+        let found = models[0].free_class_weights()[0];
+        for weight in (1..200).map(|i| f64::from(i) / 200.0) {
+            models[0].set_class_weights(&[weight, 1.0 - weight]);
+            evaluator.set_model(0, &models[0]);
+            let lnl = evaluator.log_likelihood().unwrap();
+            assert!(lnl < after + 1e-4, "{weight}: {lnl}, {found}: {after}");
+        }
     }
 
     #[test]

@@ -83,7 +83,7 @@ impl<'a> Parameters<'a> {
     /// Optimises a factor of all branch lengths together with the parameters, for partitions with free rates over
     /// sites that do not share their lengths with other partitions. The two are strongly correlated: optimised in
     /// turn, they need tens of rounds (LG4X on 140 proteins: 32, each gaining a third of the remaining
-    /// difference).
+    /// difference). Without this, no lengths change.
     pub(super) fn with_lengths(mut self) -> Self {
         self.with_lengths = true;
         self
@@ -145,7 +145,9 @@ impl<'a> Parameters<'a> {
         // On the way to a known optimum, weights and linked rates have their values there: others may change branch lengths, which the caller
         // does not restore.
         if !self.rates_only && self.known.is_none() {
-            optimize_class_weights(self.evaluator, self.models, &self.partitions, share)?;
+            let may_change = self.with_lengths || self.with_scaler;
+            let partitions = &self.partitions;
+            optimize_class_weights(self.evaluator, self.models, partitions, share, may_change)?;
             optimize_linked_rates(self.evaluator, self.models, share, learnt)?;
         }
         let (models, with_scaler) = (&self.models, self.with_scaler);

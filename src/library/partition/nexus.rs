@@ -3,7 +3,7 @@
 //!
 //! Commands end with `;`, comments stand in `[ ]`, words are compared without case, names may be quoted with `'`.
 //! Without `charpartition` every charset is a partition without a model. Other blocks are skipped; but if no `sets`
-//! block defines a partition, the charsets of `assumptions`, `mrbayes` and `paup` blocks are taken, and MrBayes's
+//! block has charsets, those of `assumptions`, `mrbayes` and `paup` blocks are taken, and MrBayes's
 //! `partition NAME = 2: SET, SET;`.
 
 use super::definition::{ParsedFile, PartitionDef};
@@ -17,22 +17,22 @@ pub(super) fn is_nexus(text: &str) -> bool {
     text.trim_start().get(..6).is_some_and(|start| start.eq_ignore_ascii_case("#nexus"))
 }
 
-/// Blocks of programs that may have charsets.
-const BLOCKS_OF_PROGRAMS: [&str; 3] = ["assumptions", "mrbayes", "paup"];
+/// Blocks that may have charsets if the `sets` block has none.
+const ALL_BLOCKS: [&str; 4] = ["sets", "assumptions", "mrbayes", "paup"];
 
 /// Reads the `sets` block of a NEXUS text, or else the blocks of programs.
 pub(super) fn parse_nexus(text: &str, file: &str, num_sites: usize) -> ParsedFile {
-    let parsed = parse_blocks(text, file, num_sites, &["sets"]);
-    match parsed.defs.is_empty() && parsed.faults.is_empty() {
-        true => parse_blocks(text, file, num_sites, &BLOCKS_OF_PROGRAMS),
+    let (parsed, lacks_charsets) = parse_blocks(text, file, num_sites, &ALL_BLOCKS[..1]);
+    match parsed.defs.is_empty() && (parsed.faults.is_empty() || lacks_charsets) {
+        true => parse_blocks(text, file, num_sites, &ALL_BLOCKS).0,
         false => parsed,
     }
 }
 
-/// Reads the blocks with these names.
-fn parse_blocks(text: &str, file: &str, num_sites: usize, names: &[&str]) -> ParsedFile {
+/// Reads the blocks with these names. True if these have a charpartition, and no charsets.
+fn parse_blocks(text: &str, file: &str, num_sites: usize, names: &[&str]) -> (ParsedFile, bool) {
     let mut parsed = ParsedFile::default();
-    let is_program = names != ["sets"];
+    let is_program = names.len() > 1;
     let (mut partitions, mut has_partition, mut active) = (Vec::new(), false, None);
     let text = remove_comments(text, file, &mut parsed);
     let mut commands = split_outside(&text, ';').peekable();
@@ -113,8 +113,9 @@ fn parse_blocks(text: &str, file: &str, num_sites: usize, names: &[&str]) -> Par
             }
         }
     }
+    let lacks_charsets = chosen.is_some() && sets.is_empty();
     parsed.defs = chosen.unwrap_or(sets);
-    parsed
+    (parsed, lacks_charsets)
 }
 
 /// The partition that MrBayes's `set partition = NAME` chooses.
@@ -425,6 +426,8 @@ mod tests {
         let assumptions =
             "begin assumptions; options deftype=unord; charset x = 1-4; charset y = 5-12; end;";
         assert_eq!(names(&format!("{data}{assumptions}")), ["x", "y"]);
+        let chosen = "begin sets; taxset t = a; charpartition p = GTR+G:y, JC:x; end;";
+        assert_eq!(names(&format!("{data}{assumptions}{chosen}")), ["y", "x"]);
         let undecided = refused(&format!("{data}{}", mrbayes.replace("partition = p", "")));
         assert!(undecided.contains("q: 2 partitions may be meant"), "{undecided}");
         let wrong = refused(&format!(

@@ -1,12 +1,11 @@
 //! Derivatives for a sweep: computed by one worker for a whole partition, or by all workers together, who meet once for each
 //! Newton step.
 
-use super::holders::Holders;
 use super::unit::{Scratch, Unit};
 use super::workers::{CpuEngine, Region, Shared, lock};
 use crate::likelihood::engine::{
-    BlockSum, Clv, Derivatives, EdgeJob, EngineError, Operation, Result, SweepJob, SweepProgram,
-    chain_rule, run_sweep,
+    BlockSum, Clv, Derivatives, EdgeJob, EngineError, Holders, Operation, Result, SweepJob,
+    SweepProgram, chain_rule, run_sweep,
 };
 use crate::parallel::{Abandoned, Team};
 use mlsearch_kernels::PartitionKernels;

@@ -1,11 +1,10 @@
-//! The CPU engine: units of blocks, worker threads, and its part where several ranks compute (`holders`).
+//! The CPU engine: units of blocks, and worker threads.
 
 mod arena;
 mod clvs;
 mod derivatives;
 mod edge;
 mod engine;
-mod holders;
 mod insertion;
 mod limit;
 mod pmatrices;
@@ -18,7 +17,6 @@ mod unit;
 mod workers;
 
 pub use engine::ENTRY;
-pub use holders::{Held, Holders};
 pub use mlsearch_kernels::{Kernels, all_kernels, body};
 pub use select::{INSTRUCTION_SET_HELP, INSTRUCTION_SETS, select_kernels, why_slow};
 pub use workers::{CpuEngine, Part};

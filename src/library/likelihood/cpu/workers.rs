@@ -1,10 +1,9 @@
 //! [`CpuEngine`]: distribution of units over worker threads, and sums over blocks. The operations on units
 //! are in `engine`.
 
-use super::holders::Holders;
 use super::unit::{Scratch, Unit};
 use crate::likelihood::engine::layout::{Dims, block_lens};
-use crate::likelihood::engine::{BlockSum, ModelBlock, PartitionData, Result, new_block};
+use crate::likelihood::engine::{BlockSum, Holders, ModelBlock, PartitionData, Result, new_block};
 use crate::parallel::{Pool, UnitCost, deal, loads_of};
 use mlsearch_kernels::{Kernels, PartitionKernels};
 use std::borrow::Cow;

@@ -1,15 +1,15 @@
 //! [`Engines`]: what every rank but rank 0 computes with.
 
-use super::parts::make_own;
+use super::parts::{PartEngine, make_own};
 use super::request::{Computation, Request, Sent, Setup};
-use crate::likelihood::cpu::{CpuEngine, INSTRUCTION_SETS, select_kernels};
-use crate::likelihood::engine::{Engine, EngineError, Result};
+use crate::likelihood::cpu::{INSTRUCTION_SETS, select_kernels};
+use crate::likelihood::engine::{EngineError, Result};
 use crate::mpi::{Follower, Ranks, decode};
 use std::collections::BTreeMap;
 
 /// This rank's parts of engines, by the numbers that rank 0 has given them.
 #[derive(Default)]
-pub struct Engines(BTreeMap<u64, CpuEngine>);
+pub struct Engines(BTreeMap<u64, Box<dyn PartEngine>>);
 
 impl Follower for Engines {
     fn follow(&mut self, ranks: Ranks, message: &[u8]) -> std::result::Result<(), String> {
@@ -23,14 +23,14 @@ impl Follower for Engines {
             }
             Request::Compute(number, computation) => {
                 let engine = self.0.get_mut(&number).expect("an engine that was made");
-                compute(engine, computation)
+                compute(engine.as_mut(), computation)
             }
         };
         done.map_err(|error| error.to_string())
     }
 }
 
-fn make(ranks: Ranks, setup: &Setup) -> Result<CpuEngine> {
+fn make(ranks: Ranks, setup: &Setup) -> Result<Box<dyn PartEngine>> {
     let own = env!("CARGO_PKG_VERSION");
     if setup.version != own {
         let reason = format!("rank 0 is mlsearch {}, this rank {own}", setup.version);
@@ -42,12 +42,9 @@ fn make(ranks: Ranks, setup: &Setup) -> Result<CpuEngine> {
     make_own(ranks, parts, setup, select_kernels(known.copied())?)
 }
 
-fn compute(engine: &mut CpuEngine, computation: Computation) -> Result<()> {
+fn compute(engine: &mut dyn PartEngine, computation: Computation) -> Result<()> {
     match computation {
-        Computation::SetModels(models) => {
-            engine.set_partition_models(&models);
-            Ok(())
-        }
+        Computation::SetModels(models) => engine.set_partition_models(&models),
         Computation::SetPatternWeights(partition, weights) => {
             engine.set_pattern_weights(partition, &weights)
         }

@@ -1,9 +1,9 @@
 //! [`make`]: the engine as rank 0 has it, which tells the other ranks what it does.
 
-use super::parts::{make_own, part};
+use super::parts::{PartEngine, has_site_frequencies, make_own, part};
 use super::request::{Computation, Request, Sent, Setup};
 use super::shares::{Blocks, share_out};
-use crate::likelihood::cpu::{CpuEngine, select_kernels};
+use crate::likelihood::cpu::select_kernels;
 use crate::likelihood::engine::layout::BLOCK;
 use crate::likelihood::engine::{
     Capabilities, EdgeJob, Engine, EngineOptions, InsertionProgram, PartitionData, PartitionModel,
@@ -18,12 +18,36 @@ use std::borrow::Cow;
 /// 8192 units, takes half a microsecond): 2 microseconds. Between two processes of one machine it took 0.4.
 const EXCHANGE: UnitCost = 4 * 8192;
 
-/// True if several ranks compute a likelihood faster than one, of which a step (an update of a CLV for all patterns) costs so much: if
-/// what they save in it is more than what it costs them to exchange its sums.
+/// What there is to do, in jobs that each take about as long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct JobCounts {
+    /// One after the other.
+    pub in_turn: usize,
+    /// Those that can be done side by side.
+    pub side_by_side: usize,
+}
+
+/// What a step of a likelihood (an update of a CLV for all patterns) costs that takes one rank `step`: so many ranks do equal shares of it, and
+/// exchange its sums.
+fn step_on(num_ranks: usize, step: UnitCost) -> UnitCost {
+    let exchange = EXCHANGE * UnitCost::from(num_ranks.ilog2());
+    step.div_ceil(num_ranks as UnitCost) + exchange
+}
+
+/// True if all of these ranks compute a likelihood, of which a step costs so much, faster than one.
 pub fn is_worth_it(ranks: Ranks, step: UnitCost) -> bool {
-    let size = ranks.size() as UnitCost;
-    let exchange = EXCHANGE * UnitCost::from(size.ilog2());
-    size > 1 && (ranks.always_share() || step - step / size > exchange)
+    let size = ranks.size();
+    size > 1 && (ranks.always_share() || step_on(size, step) < step)
+}
+
+/// With how many ranks in each group, but at least so many, and of so many in all, groups do these jobs the soonest.
+pub fn best_group(least: usize, num_ranks: usize, step: UnitCost, jobs: JobCounts) -> usize {
+    let JobCounts { in_turn, side_by_side } = jobs;
+    let time = |&in_group: &usize| {
+        let rounds = in_turn + side_by_side.div_ceil(num_ranks / in_group);
+        rounds as UnitCost * step_on(in_group, step)
+    };
+    (least.clamp(1, num_ranks)..=num_ranks).min_by_key(time).unwrap_or(1)
 }
 
 /// The engine of all ranks.
@@ -68,14 +92,15 @@ pub fn make(
     }
     let engine = make_own(ranks, parts_of(0), &setup, kernels);
     let engine = engine.unwrap_or_else(|error| ranks.abort(&error.to_string()));
-    Ok(Box::new(Leader { ranks, number, engine }))
+    Ok(Box::new(Leader { ranks, number, engine, has_site_frequencies: has_site_frequencies(data) }))
 }
 
-/// The engine of rank 0.
+/// The engine of rank 0, or of the first rank of a group.
 struct Leader {
     ranks: Ranks,
     number: u64,
-    engine: CpuEngine,
+    engine: Box<dyn PartEngine>,
+    has_site_frequencies: bool,
 }
 
 impl Leader {
@@ -108,11 +133,15 @@ impl Engine for Leader {
     }
 
     fn set_models(&mut self, models: &[(usize, &Model)]) -> Result<()> {
-        let model = |(partition, model): &(usize, &Model)| (*partition, PartitionModel::new(model));
+        let of_partition = match self.has_site_frequencies {
+            true => PartitionModel::of_site_frequencies,
+            false => PartitionModel::new,
+        };
+        let model = |(partition, model): &(usize, &Model)| (*partition, of_partition(model));
         let models: Vec<(usize, PartitionModel)> = models.iter().map(model).collect();
         let _turn = self.begin(Computation::SetModels(Cow::Borrowed(&models)));
-        self.engine.set_partition_models(&models);
-        Ok(())
+        let set = self.engine.set_partition_models(&models);
+        self.done(set)
     }
 
     fn set_pattern_weights(&mut self, partition: usize, weights: &[f64]) -> Result<()> {
@@ -173,5 +202,31 @@ impl Engine for Leader {
         let _turn = self.begin(Computation::Clv(partition, slot));
         let clv = self.engine.clv(partition, slot);
         self.done(clv)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_are_as_large_as_makes_all_jobs_end_soonest() {
+        let best = |num_ranks, step: UnitCost, in_turn, side_by_side| {
+            best_group(1, num_ranks, step * EXCHANGE, JobCounts { in_turn, side_by_side })
+        };
+        // Data for which an exchange takes longer than all the rest; data for which it takes next to nothing.
+        assert_eq!(best(64, 1, 0, 100), 1);
+        assert_eq!(best(64, 1 << 40, 1, 0), 64);
+        // One job alone is not faster on more than some ranks; of many, each rank takes its own.
+        assert_eq!(best(1024, 100, 1, 0), 63);
+        assert_eq!(best(1024, 100, 0, 10_000), 1);
+        // A search, and then replicates; as many replicates as a quarter of the ranks.
+        assert!((2..128).contains(&best(1024, 100, 5, 100)));
+        assert_eq!(best(64, 100, 0, 16), 4);
+        assert_eq!(best(1, 100, 3, 100), 1);
+        // Where a rank has no room for all.
+        let jobs = JobCounts { in_turn: 0, side_by_side: 100 };
+        assert_eq!(best_group(2, 4, 100 * EXCHANGE, jobs), 2);
+        assert_eq!(best_group(9, 4, 100 * EXCHANGE, jobs), 4);
     }
 }

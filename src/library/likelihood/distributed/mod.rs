@@ -1,5 +1,5 @@
 //! The likelihood on several ranks: rank 0 decides what is computed, and every rank computes it for the blocks that it has, on the CPU
-//! engine. Sums over blocks are those of [`BlockSum`](super::engine::BlockSum) whoever has the blocks, so a likelihood has the bits of a
+//! engine or, where patterns have frequencies of their own, on that of site frequencies. Sums over blocks are those of [`BlockSum`](super::engine::BlockSum) whoever has the blocks, so a likelihood has the bits of a
 //! single rank's.
 //!
 //! An operation takes one message of rank 0 with its whole program of work (a sweep over many branches, a batch of insertions), and one
@@ -14,4 +14,4 @@ mod request;
 mod shares;
 
 pub use follower::Engines;
-pub use leader::{is_worth_it, make};
+pub use leader::{JobCounts, best_group, is_worth_it, make};

@@ -1,8 +1,7 @@
 //! What rank 0 asks of the others.
 
-use crate::likelihood::cpu::Held;
 use crate::likelihood::engine::{
-    EdgeJob, InsertionProgram, PartitionData, PartitionModel, PointJob, SweepProgram,
+    EdgeJob, Held, InsertionProgram, PartitionData, PartitionModel, PointJob, SweepProgram,
     TraversalDescriptor, TrialProgram,
 };
 use serde::{Deserialize, Serialize};

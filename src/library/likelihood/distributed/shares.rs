@@ -1,6 +1,6 @@
 //! Which blocks of which partition a rank gets.
 
-use crate::likelihood::cpu::Held;
+use crate::likelihood::engine::Held;
 use crate::parallel::UnitCost;
 
 /// A partition, as far as its blocks are dealt.

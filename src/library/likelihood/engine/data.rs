@@ -4,6 +4,7 @@ use crate::alignment::{PatternFreqs, Patterns};
 use crate::alphabet::Code;
 use crate::model::{Ascertainment, EigenModel, Model, RateCats};
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// Patterns of one partition over the taxa that have data in it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -37,6 +38,22 @@ impl PartitionData {
         self.tip_codes.len()
     }
 
+    /// The patterns of these numbers.
+    pub fn of_patterns(&self, patterns: Range<usize>) -> Self {
+        PartitionData {
+            tip_codes: self
+                .tip_codes
+                .iter()
+                .map(|codes| codes[patterns.clone()].to_vec())
+                .collect(),
+            weights: self.weights[patterns.clone()].to_vec(),
+            code_masks: self.code_masks.clone(),
+            ascertainment: self.ascertainment.clone(),
+            pattern_freqs: self.pattern_freqs.as_ref().map(|freqs| freqs.of_range(patterns)),
+            ..*self
+        }
+    }
+
     /// True if engines compute derivatives in its P-matrices: it has neither a correction of ascertainment bias nor state frequencies of
     /// each pattern.
     pub fn has_gradients(&self) -> bool {
@@ -67,6 +84,8 @@ pub struct PartitionModel {
     pub rate_weights: Vec<f64>,
     /// Proportion of invariant sites.
     pub pinv: f64,
+    /// Exchange rates, for patterns that have frequencies of their own; otherwise none.
+    pub exchange: Vec<f64>,
 }
 
 impl PartitionData {
@@ -90,6 +109,15 @@ impl PartitionModel {
     /// The eigensystems and rate categories of a model.
     pub fn new(model: &Model) -> Self {
         Self::from_parts(model.eigen_models(), model.rate_cats())
+    }
+
+    /// The same with exchange rates, for patterns that have frequencies of their own.
+    ///
+    /// # Panics
+    /// If the model is a mixture.
+    pub fn of_site_frequencies(model: &Model) -> Self {
+        assert!(model.mixture.is_none(), "a pattern with frequencies has no classes");
+        PartitionModel { exchange: model.exchange_rates().into_owned(), ..Self::new(model) }
     }
 
     /// A model of the given matrices.
@@ -117,6 +145,7 @@ impl PartitionModel {
             rates: cats.rates,
             rate_weights: cats.weights,
             pinv: cats.pinv,
+            exchange: Vec::new(),
         }
     }
 

@@ -1,6 +1,7 @@
 //! What all engines share: their contract ([`Engine`]), the programs of work that they carry out, the data
 //! and models of partitions, and the parts that do not depend on the hardware: model tables, Newton-Raphson,
-//! corrections of ascertainment bias, and the layout that determines how sums are grouped.
+//! corrections of ascertainment bias, the layout that determines how sums are grouped, and who has which blocks where several ranks
+//! compute ([`Holders`]).
 //!
 //! Engines (`cpu`, `cuda`, `naive`) import this module and never each other; `select` makes them.
 
@@ -11,6 +12,7 @@ pub mod constant_patterns;
 mod contract;
 mod data;
 mod forgetting;
+mod holders;
 mod model_block;
 pub mod newton;
 pub mod pmatrix_gradient;
@@ -26,6 +28,7 @@ pub use contract::{
 };
 pub use data::{PartitionData, PartitionModel};
 pub use forgetting::{Forgetting, min_clvs};
+pub use holders::{Held, Holders};
 pub use mlsearch_kernels::body::operand_of_pattern::RATES;
 pub use mlsearch_kernels::{ModelBlock, layout, scaling};
 pub use model_block::{new_block, set_model};

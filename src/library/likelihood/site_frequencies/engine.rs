@@ -4,8 +4,9 @@ use super::unit::{CodeStates, Unit};
 use crate::likelihood::engine::layout::{BLOCK, num_clvs};
 use crate::likelihood::engine::{
     BlockSum, Capabilities, Clv, Derivatives, EdgeJob, Engine, EngineError, EngineOptions, Entry,
-    InsertionProgram, Operation, PartitionData, PartitionModel, Places, PointJob, Result, SweepJob,
-    SweepProgram, SweepWork, TraversalDescriptor, TrialProgram, chain_rule, run_sweep, run_trials,
+    Holders, InsertionProgram, Operation, PartitionData, PartitionModel, Places, PointJob, Result,
+    SweepJob, SweepProgram, SweepWork, TraversalDescriptor, TrialProgram, chain_rule, run_sweep,
+    run_trials,
 };
 use crate::model::Model;
 use crate::parallel::{Pool, UnitCost, available_memory, deal, loads_of};
@@ -34,16 +35,12 @@ fn instruction_set(options: &EngineOptions) -> Result<&'static str> {
 
 fn make(data: &[PartitionData], options: &EngineOptions) -> Result<Box<dyn Engine>> {
     let engine = SiteFrequencyEngine::new(data, kernels(options)?, options.threads)?;
-    let bytes = engine.capabilities().clv_bytes;
-    if options.clv_bytes.is_some_and(|limit| limit < bytes) {
-        let purpose = "the likelihood vectors under site frequencies, all of which are kept";
-        return Err(EngineError::OutOfMemory { bytes, purpose });
-    }
+    engine.check_memory(options.clv_bytes)?;
     Ok(Box::new(engine))
 }
 
-/// The engine of patterns with frequencies of their own.
-struct SiteFrequencyEngine {
+/// The engine of patterns with frequencies of their own, or a rank's part of it.
+pub(in crate::likelihood) struct SiteFrequencyEngine {
     pool: Pool,
     kernels: Box<dyn Kernels>,
     /// Units of all partitions, in partition and block order. The locks are never contended.
@@ -51,6 +48,8 @@ struct SiteFrequencyEngine {
     /// Range of each partition's units.
     partition_units: Vec<Range<usize>>,
     num_tips: Vec<usize>,
+    /// If this is a part: who has which blocks.
+    holders: Option<Holders>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -66,7 +65,15 @@ fn resolve(clv: Clv, slots: &[u32]) -> Clv {
 }
 
 impl SiteFrequencyEngine {
-    fn new(data: &[PartitionData], kernels: Box<dyn Kernels>, num_workers: usize) -> Result<Self> {
+    /// An engine for these partitions.
+    ///
+    /// # Errors
+    /// Data for which it has no kernels, or [`EngineError::OutOfMemory`].
+    pub(in crate::likelihood) fn new(
+        data: &[PartitionData],
+        kernels: Box<dyn Kernels>,
+        num_workers: usize,
+    ) -> Result<Self> {
         let (mut units, mut partition_units) = (Vec::new(), Vec::new());
         for (partition, data) in data.iter().enumerate() {
             let first = units.len();
@@ -96,6 +103,35 @@ impl SiteFrequencyEngine {
             units,
             partition_units,
             num_tips,
+            holders: None,
+        })
+    }
+
+    /// The same engine, as a part of that of several ranks.
+    pub(in crate::likelihood) fn with_holders(self, holders: Holders) -> Self {
+        SiteFrequencyEngine { holders: Some(holders), ..self }
+    }
+
+    /// Refuses to take more than so many bytes for stored CLVs.
+    pub(in crate::likelihood) fn check_memory(&self, limit: Option<u64>) -> Result<()> {
+        let bytes = self.capabilities().clv_bytes;
+        let purpose = "the likelihood vectors under site frequencies, all of which are kept";
+        match limit.is_some_and(|limit| limit < bytes) {
+            true => Err(EngineError::OutOfMemory { bytes, purpose }),
+            false => Ok(()),
+        }
+    }
+
+    /// As [`Engine::set_models`], of models in the form that engines read.
+    pub(in crate::likelihood) fn set_partition_models(
+        &mut self,
+        models: &[(usize, PartitionModel)],
+    ) -> Result<()> {
+        let mut of_partition = vec![None; self.partition_units.len()];
+        models.iter().for_each(|(partition, model)| of_partition[*partition] = Some(model));
+        self.for_units(models.iter().map(|(partition, _)| *partition), |_, unit| {
+            unit.set_model(of_partition[unit.partition].expect("a new model"));
+            Ok(())
         })
     }
 
@@ -126,13 +162,36 @@ impl SiteFrequencyEngine {
         failure.into_inner().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// The sums of a partition's blocks.
-    fn sum(&self, partition: usize) -> [f64; 3] {
-        let mut total = BlockSum::new();
-        for unit in &self.units[self.partition_units[partition].clone()] {
-            lock(unit).sums.iter().for_each(|sums| total.add(*sums));
+    /// The units of a partition.
+    fn units_of(&self, partition: usize) -> impl Iterator<Item = MutexGuard<'_, Unit>> {
+        self.units[self.partition_units[partition].clone()].iter().map(lock)
+    }
+
+    /// Sums over all blocks, each of a partition: `own` has what the blocks here contribute to the sum of this number.
+    fn sums<const N: usize>(
+        &self,
+        partitions: &[usize],
+        own: impl Fn(usize) -> Vec<[f64; N]>,
+    ) -> Vec<[f64; N]> {
+        match &self.holders {
+            Some(holders) => holders.sums(partitions, own),
+            None => (0..partitions.len()).map(|number| BlockSum::of(own(number))).collect(),
         }
-        total.total()
+    }
+
+    /// The sums of the last computation in these partitions.
+    fn last_sums(&self, partitions: &[usize]) -> Vec<[f64; 3]> {
+        self.sums(partitions, |number| {
+            self.units_of(partitions[number]).flat_map(|unit| unit.sums.clone()).collect()
+        })
+    }
+
+    /// The numbers of all blocks of a partition, of which these are here.
+    fn gather(&self, partition: usize, own: Vec<f64>) -> Vec<f64> {
+        match &self.holders {
+            Some(holders) => holders.gather(partition, own),
+            None => own,
+        }
     }
 
     /// Slots of the temporaries of each partition of a sweep, after those of the stored CLVs; makes places for them.
@@ -242,9 +301,10 @@ impl Derivatives for Sweep<'_> {
         let jobs = &program.jobs[of_step.jobs.clone()];
         let mut members: Vec<usize> = jobs.iter().map(|job| job.member).collect();
         members.sort_unstable_by_key(|&member| program.partitions[member].partition);
-        for member in members {
-            let partition = &program.partitions[member];
-            let sums = chain_rule(self.engine.sum(partition.partition), partition.brlen_scaler);
+        let partition = |&member: &usize| program.partitions[member].partition;
+        let partitions: Vec<usize> = members.iter().map(partition).collect();
+        for (member, sums) in members.into_iter().zip(self.engine.last_sums(&partitions)) {
+            let sums = chain_rule(sums, program.partitions[member].brlen_scaler);
             total.iter_mut().zip(sums).for_each(|(total, sum)| *total += sum);
         }
         Ok(total)
@@ -268,23 +328,18 @@ impl Engine for SiteFrequencyEngine {
     }
 
     fn set_models(&mut self, models: &[(usize, &Model)]) -> Result<()> {
-        let mut of_partition = vec![None; self.partition_units.len()];
-        for (partition, model) in models {
-            assert!(model.mixture.is_none(), "a pattern with frequencies has no classes");
-            let exchange = model.exchange_rates().into_owned();
-            of_partition[*partition] = Some((exchange, PartitionModel::new(model)));
-        }
-        self.for_units(models.iter().map(|(partition, _)| *partition), |_, unit| {
-            let (exchange, model) = of_partition[unit.partition].as_ref().expect("a new model");
-            unit.set_model(exchange, model);
-            Ok(())
-        })
+        let model = |(partition, model): &(usize, &Model)| {
+            (*partition, PartitionModel::of_site_frequencies(model))
+        };
+        let models: Vec<(usize, PartitionModel)> = models.iter().map(model).collect();
+        self.set_partition_models(&models)
     }
 
     fn set_pattern_weights(&mut self, partition: usize, weights: &[f64]) -> Result<()> {
-        for unit in &self.units[self.partition_units[partition].clone()] {
-            lock(unit).set_pattern_weights(weights);
-        }
+        let held = self.holders.as_ref().and_then(|holders| holders.own(partition));
+        let before = held.map_or(0, |held| held.blocks.start * BLOCK);
+        let own = weights.get(before..).unwrap_or_default();
+        self.units_of(partition).for_each(|mut unit| unit.set_pattern_weights(own));
         Ok(())
     }
 
@@ -307,16 +362,17 @@ impl Engine for SiteFrequencyEngine {
             unit.log_likelihoods(kernels, job.ends, job.brlen, None);
             Ok(())
         })?;
-        Ok(jobs.iter().map(|job| self.sum(job.partition)[0]).collect())
+        let partitions: Vec<usize> = jobs.iter().map(|job| job.partition).collect();
+        Ok(self.last_sums(&partitions).into_iter().map(|[lnl, ..]| lnl).collect())
     }
 
     fn pattern_log_likelihoods(&mut self, job: &EdgeJob) -> Result<Vec<f64>> {
         let mut out = Vec::new();
-        for unit in &self.units[self.partition_units[job.partition].clone()] {
+        for mut unit in self.units_of(job.partition) {
             let kernels = self.kernels.as_ref();
-            lock(unit).log_likelihoods(kernels, job.ends, job.brlen, Some(&mut out));
+            unit.log_likelihoods(kernels, job.ends, job.brlen, Some(&mut out));
         }
-        Ok(out)
+        Ok(self.gather(job.partition, out))
     }
 
     fn state_probabilities(&mut self, jobs: &[PointJob]) -> Result<Vec<Vec<f64>>> {
@@ -327,8 +383,9 @@ impl Engine for SiteFrequencyEngine {
             unit.state_probabilities(kernels, job)
         })?;
         let of_job = |job: &PointJob| {
-            let units = self.units[self.partition_units[job.partition].clone()].iter();
-            units.flat_map(|unit| std::mem::take(&mut lock(unit).states)).collect()
+            let units = self.units_of(job.partition);
+            let own = units.flat_map(|mut unit| std::mem::take(&mut unit.states)).collect();
+            self.gather(job.partition, own)
         };
         Ok(jobs.iter().map(of_job).collect())
     }
@@ -351,22 +408,30 @@ impl Engine for SiteFrequencyEngine {
             unit.scores = scores.collect::<Result<_>>()?;
             Ok(())
         })?;
-        let mut sums = vec![Vec::new(); programs.len()];
-        for (partition, own) in of_partition.iter().enumerate() {
-            let units = &self.units[self.partition_units[partition].clone()];
-            let units: Vec<_> = units.iter().map(lock).collect();
-            for (number, &i) in own.iter().enumerate() {
-                let of_score = |score: usize| {
-                    let blocks = units.iter().flat_map(|unit| {
-                        let range = score * unit.num_blocks()..(score + 1) * unit.num_blocks();
-                        unit.scores[number][range].iter().map(|&block| [block])
-                    });
-                    BlockSum::of(blocks)[0]
-                };
-                sums[i] = (0..programs[i].num_scores()).map(of_score).collect();
-            }
+        // Of each score: its partition, the number of its program among those of the partition, and its number there.
+        let mut of_scores = Vec::new();
+        for program in programs {
+            let own = &of_partition[program.partition];
+            let number = own.iter().position(|&i| std::ptr::eq(&programs[i], program));
+            let number = number.expect("a program of its partition");
+            of_scores
+                .extend((0..program.num_scores()).map(|score| (program.partition, number, score)));
         }
-        Ok(sums)
+        let partitions: Vec<usize> = of_scores.iter().map(|&(partition, ..)| partition).collect();
+        let mut sums = self.sums(&partitions, |at| {
+            let (partition, number, score) = of_scores[at];
+            let blocks = self.units_of(partition).flat_map(|unit| {
+                let range = score * unit.num_blocks()..(score + 1) * unit.num_blocks();
+                let of_unit: Vec<[f64; 1]> =
+                    unit.scores[number][range].iter().map(|&block| [block]).collect();
+                of_unit
+            });
+            blocks.collect()
+        });
+        let mut sums = sums.drain(..).map(|[sum]| sum);
+        let scores =
+            |program: &InsertionProgram| sums.by_ref().take(program.num_scores()).collect();
+        Ok(programs.iter().map(scores).collect())
     }
 
     fn optimize_branches(&mut self, programs: &mut [SweepProgram]) -> Result<()> {
@@ -393,14 +458,14 @@ impl Engine for SiteFrequencyEngine {
     }
 
     fn clv(&mut self, partition: usize, slot: u32) -> Result<(Vec<f64>, Vec<u32>)> {
-        let mut all = (Vec::new(), Vec::new());
-        for unit in &self.units[self.partition_units[partition].clone()] {
-            let unit = lock(unit);
+        let mut all: (Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new());
+        for unit in self.units_of(partition) {
             let (numbers, counts) = unit.clv(slot);
             all.0.extend_from_slice(numbers);
-            all.1.extend_from_slice(counts);
+            all.1.extend(counts.iter().map(|&count| f64::from(count)));
         }
-        Ok(all)
+        let counts = self.gather(partition, all.1).into_iter().map(|count| count as u32);
+        Ok((self.gather(partition, all.0), counts.collect()))
     }
 }
 

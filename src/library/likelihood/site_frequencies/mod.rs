@@ -9,4 +9,4 @@ mod engine;
 mod matrices;
 mod unit;
 
-pub(super) use engine::ENTRY;
+pub(super) use engine::{ENTRY, SiteFrequencyEngine};

@@ -165,8 +165,8 @@ impl Unit {
     }
 
     /// Takes the exchange rates and the categories of a model.
-    pub(super) fn set_model(&mut self, exchange: &[f64], model: &PartitionModel) {
-        self.matrices.set_exchange(exchange);
+    pub(super) fn set_model(&mut self, model: &PartitionModel) {
+        self.matrices.set_exchange(&model.exchange);
         let last = model.rates[model.rates.len() - 1];
         self.rates.fill(last);
         self.rates[..model.rates.len()].copy_from_slice(&model.rates);

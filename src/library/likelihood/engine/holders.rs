@@ -1,6 +1,7 @@
 //! [`Holders`]: which rank has which blocks of each partition, and what all of them have together.
 
-use crate::likelihood::engine::{BlockSum, SweepProgram, aligned_runs};
+use super::block_sum::{BlockSum, aligned_runs};
+use super::program::SweepProgram;
 use crate::mpi::Ranks;
 use crate::numeric::Gamma;
 use serde::{Deserialize, Serialize};
@@ -36,17 +37,17 @@ impl Holders {
     }
 
     /// Number of partitions.
-    pub(super) fn num_partitions(&self) -> usize {
+    pub fn num_partitions(&self) -> usize {
         self.of_partition.len()
     }
 
     /// True for the rank on which this is.
-    pub(super) fn is_own(&self, rank: usize) -> bool {
+    pub fn is_own(&self, rank: usize) -> bool {
         rank == self.ranks.rank()
     }
 
     /// The rank that has all of a partition, if one has.
-    pub(super) fn sole(&self, partition: usize) -> Option<usize> {
+    pub fn sole(&self, partition: usize) -> Option<usize> {
         match &self.of_partition[partition][..] {
             [(only, _)] => Some(only.rank),
             _ => None,
@@ -54,13 +55,13 @@ impl Holders {
     }
 
     /// This rank's blocks of a partition.
-    pub(super) fn own(&self, partition: usize) -> Option<&Held> {
+    pub fn own(&self, partition: usize) -> Option<&Held> {
         let each = self.of_partition[partition].iter().map(|(held, _)| held);
         each.into_iter().find(|held| self.is_own(held.rank))
     }
 
     /// Sums over all blocks, each of a partition: `own` has what this rank's blocks contribute to the sum of this number.
-    pub(super) fn sums<const N: usize, Blocks: IntoIterator<Item = [f64; N]>>(
+    pub fn sums<const N: usize, Blocks: IntoIterator<Item = [f64; N]>>(
         &self,
         partitions: &[usize],
         mut own: impl FnMut(usize) -> Blocks,
@@ -100,7 +101,7 @@ impl Holders {
     }
 
     /// The numbers of all holders of a partition, in the order of their blocks.
-    pub(super) fn gather(&self, partition: usize, own: Vec<f64>) -> Vec<f64> {
+    pub fn gather(&self, partition: usize, own: Vec<f64>) -> Vec<f64> {
         let counts = self.ranks.all_gather(&[own.len() as f64]);
         let longest = counts.iter().fold(0.0, |longest: f64, &count| longest.max(count)) as usize;
         let mut given = own;
@@ -113,13 +114,13 @@ impl Holders {
     }
 
     /// The number that the holder of the last blocks of a partition has.
-    pub(super) fn of_last(&self, partition: usize, own: f64) -> f64 {
+    pub fn of_last(&self, partition: usize, own: f64) -> f64 {
         let all = self.ranks.all_gather(&[own]);
         self.of_partition[partition].last().map_or(0.0, |(held, _)| all[held.rank])
     }
 
     /// Exchanges what the sweeps of single partitions have found, each run by the rank that has all of its partition.
-    pub(super) fn exchange(&self, mut programs: Vec<&mut SweepProgram>) {
+    pub fn exchange(&self, mut programs: Vec<&mut SweepProgram>) {
         let mut counts = vec![0; self.ranks.size()];
         let holder =
             |program: &SweepProgram| self.sole(program.partitions[0].partition).expect("a holder");
