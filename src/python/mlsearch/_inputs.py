@@ -2,27 +2,40 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Iterable, Iterator, Mapping, Tuple, Union
 
+import numpy as np
+
 from ._errors import Fault, MlsearchError
-from ._tree import Tree, newick_of
+from ._other_trees import newick_of_other, trees_in_file, trees_in_text
+from ._rows import rows_of, text_of_sequence
+from ._tree import Tree
 
 __all__ = ["Alignment", "Inputs", "PathLike", "Source", "Value"]
 
 PathLike = Union[str, "os.PathLike[str]"]
 
-#: A path, the text of a file, a dict from names to sequences, pairs of them, or an alignment of Biopython, cogent3,
-#: scikit-bio or DendroPy.
+#: A path, the text of a file or an open file, a dict from names to sequences, pairs of them, or an alignment of Biopython,
+#: cogent3, scikit-bio or DendroPy.
 Alignment = Union[PathLike, Mapping[str, str], Iterable[Tuple[str, str]], Any]
 
-#: A path, the text of a file, a tree or trees (of this package, DendroPy, Biopython, ETE, cogent3 or scikit-bio), or numbers.
+#: A path, the text of a file or an open file, a tree (of this package, DendroPy, Biopython, ETE, cogent3 or scikit-bio), a list
+#: of these, or numbers.
 Source = Union[PathLike, Tree, Iterable[Any], Any]
 
 #: A word, a number, True or False for on and off, or several of them.
 Value = Union[str, int, float, bool, Iterable[Union[str, int, float]]]
+
+#: Options whose files have trees.
+_OF_TREES = frozenset("--tree --trees --bs-trees --gcf --gcf-tree --partition-trees --pmsf --tree-constraint".split())
+
+#: The option that takes several files.
+_OF_FILES = "--merge"
 
 
 class Inputs:
@@ -34,6 +47,8 @@ class Inputs:
         self._names: dict[str, str] = {}
         self._without_lines: list[str] = []
         self._faults: list[Fault] = []
+        #: The taxa of an alignment that was given in rows.
+        self.taxa: list[str] | None = None
 
     def __enter__(self) -> Inputs:
         return self
@@ -51,20 +66,30 @@ class Inputs:
 
     def words(self, option: str, name: str, kind: str, value: Any) -> list[str]:
         """The words of an option with its value; none for `None` and `False`, unless that is a value."""
-        if value is None or (kind == "flag" and value is False):
+        if kind == "flag" and isinstance(value, (bool, np.bool_)):
+            return [option] if value else []
+        if value is None:
             return []
-        if kind == "flag" and value is True:
-            return [option]
         if kind == "alignment":
             return _words(option, self._alignment(name, value))
         if kind == "source":
-            return [word for path in self._sources(name, value) for word in _words(option, path)]
+            return [word for path in self._sources(option, name, value) for word in _words(option, path)]
         return _words(option, _text(value))
+
+    def words_of_one_tree(self, value: Any) -> list[str]:
+        """The words of the option for a file of one tree; several are a fault."""
+        paths = [] if value is None else self._sources("--tree", "tree", value)
+        for path in filter(os.path.isfile, paths):
+            with self._collecting(path):
+                count = len(trees_in_file(path))
+                if count > 1:
+                    self._faults.append(Fault(f"{count} trees: expected one", file=path))
+        return [word for path in paths for word in _words("--tree", path)]
 
     def check(self) -> None:
         """Refuses what cannot be written, all of it."""
         if self._faults:
-            raise MlsearchError("refused", self._faults)
+            raise self.renamed(MlsearchError("refused", self._faults))
 
     def renamed(self, error: MlsearchError) -> MlsearchError:
         """An error that names arguments and not temporary files."""
@@ -85,41 +110,120 @@ class Inputs:
             return str(os.fspath(value))
         if isinstance(value, str):
             return self._write(name, value) if "\n" in value else value
-        rows = []
-        for taxon, sequence in _rows(value):
-            if not taxon or len(taxon.split()) != 1 or taxon.strip() != taxon:
-                message = "names of taxa have no white space and are not empty: expected another name"
-                self._faults.append(Fault(message, file=name, name=taxon))
-            if ">" in sequence:
-                # It would begin another taxon.
-                self._faults.append(Fault("'>' in a sequence: expected the characters of one taxon", file=name, name=taxon))
-            rows.append(f">{taxon}\n{sequence}\n")
+        content = _content(value)
+        if content is not None:
+            return self._write(name, content)
+        self.taxa, rows = [], []
+        try:
+            for taxon, sequence in rows_of(value):
+                self.taxa.append(taxon)
+                rows.append(f">{taxon}\n{self._sequence(name, taxon, sequence)}\n")
+        except TypeError as error:
+            self._faults.append(Fault(str(error), file=name))
         return self._write(name, "".join(rows), has_lines=False)
 
-    def _sources(self, name: str, value: Any) -> list[str]:
+    def _sequence(self, name: str, taxon: str, sequence: Any) -> str:
+        """The characters of a taxon, if both are what they should be."""
+        messages = []
+        if not taxon or len(taxon.split()) != 1 or taxon.strip() != taxon:
+            messages.append("names of taxa have no white space and are not empty: expected another name")
+        text = text_of_sequence(sequence)
+        if text is None:
+            messages.append(f"a value of type '{type(sequence).__name__}' is no sequence: expected its characters as text")
+        elif ">" in text:
+            # It would begin another taxon.
+            messages.append("'>' in a sequence: expected the characters of one taxon")
+        self._faults += [Fault(message, file=name, name=taxon) for message in messages]
+        return text or ""
+
+    def _sources(self, option: str, name: str, value: Any) -> list[str]:
+        """The files of an option, or words that stand for them."""
         if isinstance(value, os.PathLike):
             return [os.fspath(value)]
+        text = _source_text(value)
+        if text is not None:
+            return [self._write(name, _line(text))]
         if isinstance(value, str):
-            is_text = "\n" in value or value.lstrip().startswith("(") or _defines(value)
-            return [self._write(name, value if value.endswith("\n") else value + "\n")] if is_text else [value]
-        newick = newick_of(value)
-        if newick is not None:
-            return [self._write(name, newick + "\n")]
+            return [value]
+        if not hasattr(value, "__iter__"):
+            message = f"a value of type '{type(value).__name__}': expected a path, a text, a tree, or a list of these"
+            self._faults.append(Fault(message, file=name))
+            return []
         items = list(value)
-        if all(isinstance(item, os.PathLike) for item in items):
-            return [os.fspath(item) for item in items]
-        lines = []
-        for item in items:
-            newick = newick_of(item)
-            if newick is None and isinstance(item, str):
-                newick = item.strip()
-            lines.append(str(item) if newick is None else newick)
-        return [self._write(name, "\n".join(lines) + "\n")]
+        paths = [os.fspath(item) for item in items if _is_path(option, item)]
+        if paths and len(paths) == len(items):
+            if len(paths) == 1 or option == _OF_FILES:
+                return paths
+            if option in _OF_TREES and not any(map(os.path.exists, paths)):
+                # Words such as "nj"; or none of the files exists, which the program says.
+                return [",".join(paths)]
+        texts = [self._text_in_list(option, name, item) for item in items]
+        return [self._write(name, "".join(map(_line, texts)))]
+
+    def _text_in_list(self, option: str, name: str, item: Any) -> str:
+        """What a list of files, texts, trees or numbers has at a place."""
+        has_trees = option in _OF_TREES
+        if _is_path(option, item):
+            path = os.fspath(item)
+            with self._collecting(path):
+                # A NEXUS or compressed file cannot stand behind another as it is.
+                return "\n".join(trees_in_file(path)) if has_trees else Path(path).read_text(encoding="utf-8")
+            return ""
+        text = _source_text(item)
+        if text is not None and has_trees and text.lstrip()[:6].upper() == "#NEXUS":
+            with self._collecting(name):
+                return "\n".join(trees_in_text(text, name))
+            return ""
+        return str(item) if text is None else text.strip()
+
+    @contextmanager
+    def _collecting(self, path: str) -> Iterator[None]:
+        """What is wrong with a file becomes faults."""
+        try:
+            yield
+        except MlsearchError as error:
+            self._faults += error.faults
+        except (OSError, EOFError, UnicodeDecodeError) as error:
+            message = f"the file cannot be read: {getattr(error, 'strerror', None) or error}"
+            self._faults.append(Fault(message, file=path))
+
+
+def _content(value: Any) -> str | None:
+    """The text that an open file or bytes have; `None` for everything else."""
+    # Other packages have things that can be read, but not by the line.
+    content = value.read() if hasattr(value, "readline") else value
+    if isinstance(content, (bytes, bytearray)):
+        content = bytes(content)
+        is_compressed = content.startswith(b"\x1f\x8b")
+        return (gzip.decompress(content) if is_compressed else content).decode("utf-8", "replace")
+    return content if content is not value else None
+
+
+def _source_text(value: Any) -> str | None:
+    """The text of a source; `None` for a path, a word, a number and a list."""
+    if isinstance(value, Tree):
+        return value.newick
+    if isinstance(value, str):
+        is_text = "\n" in value or value.lstrip().startswith("(") or _defines(value)
+        return value if is_text else None
+    content = _content(value)
+    return newick_of_other(value) if content is None else content
+
+
+def _is_path(option: str, item: Any) -> bool:
+    """True for what is a path in a list; where the files have no trees, a text that names no file is a line of one."""
+    if isinstance(item, str) and _source_text(item) is None:
+        return option in _OF_TREES or option == _OF_FILES or os.path.exists(item)
+    return isinstance(item, os.PathLike)
 
 
 def _defines(text: str) -> bool:
     """True for a line of a partition file."""
-    return "=" in text and not Path(text).exists()
+    return "=" in text and not os.path.exists(text)
+
+
+def _line(text: str) -> str:
+    return text if text.endswith("\n") else text + "\n"
 
 
 def _words(option: str, value: str) -> list[str]:
@@ -127,32 +231,10 @@ def _words(option: str, value: str) -> list[str]:
 
 
 def _text(value: Any) -> str:
-    if isinstance(value, bool):
+    if isinstance(value, (bool, np.bool_)):
         return "on" if value else "off"
-    if isinstance(value, (str, int, float, os.PathLike)):
-        return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
-    return ",".join(_text(item) for item in value)
-
-
-def _rows(value: Any) -> Iterator[tuple[str, str]]:
-    """Names and sequences of an alignment of any package."""
-    if isinstance(value, Mapping):
-        items: Iterable[Any] = value.items()
-    elif type(value).__module__.split(".")[0] == "cogent3":
-        items = value.to_dict().items()
-    elif type(value).__module__.split(".")[0] == "dendropy":
-        items = ((taxon.label, sequence.symbols_as_string()) for taxon, sequence in value.items())
-    else:
-        items = value
-    for item in items:
-        if hasattr(item, "id") and hasattr(item, "seq"):
-            yield str(item.id), str(item.seq)
-        elif hasattr(item, "metadata") and "id" in item.metadata:
-            yield str(item.metadata["id"]), str(item)
-        else:
-            name, sequence = item
-            yield _string(name), _string(sequence)
-
-
-def _string(value: Any) -> str:
-    return value.decode("utf-8") if isinstance(value, (bytes, bytearray)) else str(value)
+    if isinstance(value, os.PathLike):
+        return str(os.fspath(value))
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        return ",".join(_text(item) for item in value)
+    return str(value)

@@ -1,4 +1,4 @@
-"""Trees as they are in results, and on their way to and from other packages."""
+"""Trees as they are in results, and on their way to other packages."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from . import _native
 
-__all__ = ["Split", "Tree", "newick_of"]
+__all__ = ["Split", "Tree"]
 
 
 class Split(NamedTuple):
@@ -173,27 +173,3 @@ def _numbers(label: str) -> tuple[float, ...]:
 
     numbers = tuple(number(part) for part in label.split("/")) if label else ()
     return numbers if any(value == value for value in numbers) else ()
-
-
-
-
-def newick_of(tree: Any) -> str | None:
-    """The text of a tree (or of a list of trees) of this or another package; `None` if it is none."""
-    if isinstance(tree, Tree):
-        return tree.newick
-    package = type(tree).__module__.split(".")[0]
-    if package == "dendropy":
-        return str(tree.as_string(schema="newick", suppress_rooting=True)).strip()
-    if package == "Bio":
-        return str(tree.format("newick")).strip()
-    if package == "ete3":
-        return str(tree.write(format=1)).strip()
-    if package == "ete4":
-        return str(tree.write(parser=1)).strip()
-    if package == "cogent3" and hasattr(tree, "get_newick"):
-        return str(tree.get_newick(with_distances=True))
-    if package == "skbio":
-        text = io.StringIO()
-        tree.write(text, format="newick")
-        return text.getvalue().strip()
-    return None

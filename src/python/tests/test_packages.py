@@ -33,9 +33,21 @@ def test_alignments_of_biopython(expected: bytes) -> None:
     align = pytest.importorskip("Bio.Align")
     seq, record = pytest.importorskip("Bio.Seq"), pytest.importorskip("Bio.SeqRecord")
     rows = [record.SeqRecord(seq.Seq(text), id=name) for name, text in SEQUENCES.items()]
-    for alignment in [align.MultipleSeqAlignment(rows), align.Alignment(rows), rows]:
-        rows_of = alignment.sequences if hasattr(alignment, "sequences") else alignment
-        assert mlsearch.search(rows_of, "JC").files["bestTree"] == expected
+    by_name = {row.id: row for row in rows}
+    for alignment in [align.MultipleSeqAlignment(rows), align.Alignment(rows), rows, by_name]:
+        assert mlsearch.search(alignment, "JC").files["bestTree"] == expected
+
+
+def test_an_alignment_of_biopython_has_its_gaps() -> None:
+    align = pytest.importorskip("Bio.Align")
+    with_gap = {**SEQUENCES, "b": "ACG-ACGTTC"}
+    text = "".join(f">{name} described\n{sequence}\n" for name, sequence in with_gap.items())
+    alignment = align.read(io.StringIO(text), "fasta")
+    found = mlsearch.search(alignment, "JC").files["bestTree"]
+    assert found == mlsearch.search(with_gap, "JC").files["bestTree"]
+    nameless = align.Alignment(list(SEQUENCES.values()))
+    with pytest.raises(mlsearch.MlsearchError, match="expected another name"):
+        mlsearch.search(nameless, "JC")
 
 
 def test_alignments_of_cogent3(expected: bytes) -> None:
@@ -58,6 +70,90 @@ def there_and_back(tree: Any) -> mlsearch.Tree:
     rooted = mlsearch.support(tree, [NEWICK, NEWICK]).tree
     assert sorted(rooted.taxa) == sorted(SEQUENCES)
     return rooted
+
+
+def rooted(tree: Any) -> str:
+    """The text of the tree of another package with another root."""
+    return mlsearch.root(tree, outgroup="d").tree.newick
+
+
+WITHOUT_LENGTHS = "((Homo_s,b),c,d);"
+LABELLED = "((a:0.5,b:0.000001234)95:0.25,(c:1,d:1)80:0.5,e:1);"
+LABELS = {frozenset("cde"): (95.0,), frozenset("cd"): (80.0,)}
+
+
+def test_dendropy_has_the_same_names_in_alignments_and_trees() -> None:
+    dendropy = pytest.importorskip("dendropy")
+    rows = "".join(f"{name} {sequence}\n" for name, sequence in SEQUENCES.items())
+    text = f"#NEXUS\nbegin data; dimensions ntax=4 nchar=10; format datatype=dna;\nmatrix\n{rows};\nend;\n"
+    matrix = dendropy.DnaCharacterMatrix.get(data=text, schema="nexus")
+    trees = dendropy.TreeList.get(data=2 * NEWICK, schema="newick", taxon_namespace=matrix.taxon_namespace)
+    assert "Homo s" in [taxon.label for taxon in matrix.taxon_namespace]
+    for tree in [trees, trees[0]]:
+        assert "Homo_s" in mlsearch.evaluate(matrix, "JC", tree).tree.taxa
+
+
+def test_trees_of_dendropy_have_lengths_and_support_as_there() -> None:
+    dendropy = pytest.importorskip("dendropy")
+
+    def read(text: str) -> Any:
+        return dendropy.Tree.get(data=text, schema="newick")
+
+    assert ":" not in rooted(read(WITHOUT_LENGTHS))
+    annotated = LABELLED.replace("95", "[&support=95]").replace("80", "[&prob=80,prob_range={70,90}]")
+    for text in [LABELLED, annotated]:
+        assert mlsearch.Tree(rooted(read(text))).supports() == LABELS
+    both = rooted(read("((a,b)'A x'[&support=95,support_2=0.5],(c,e),d);"))
+    assert "A_x/95/0.5" in both
+
+
+def test_trees_of_biopython_have_lengths_and_support_as_there() -> None:
+    phylo = pytest.importorskip("Bio.Phylo")
+
+    def read(text: str) -> Any:
+        return phylo.read(io.StringIO(text), "newick")
+
+    assert ":" not in rooted(read(WITHOUT_LENGTHS))
+    tree = read(LABELLED)
+    assert mlsearch.Tree(rooted(tree)).supports() == LABELS
+    assert "0.000001234" in rooted(tree)
+    named = read("((a,b),(c,e),d);")
+    named.root.clades[0].name, named.root.clades[0].confidence = "A b", 95.5
+    assert "'A b/95.5'" in rooted(named)
+    xml = io.StringIO()
+    phylo.write(tree, xml, "phyloxml")
+    assert mlsearch.Tree(rooted(phylo.read(io.StringIO(xml.getvalue()), "phyloxml"))).supports() == LABELS
+
+
+def test_trees_of_ete3_have_lengths_and_support_as_there() -> None:
+    ete3 = pytest.importorskip("ete3", exc_type=ImportError)
+    # There, 1 is the length and the support of branches without any.
+    assert ":" not in rooted(ete3.Tree(WITHOUT_LENGTHS))
+    assert mlsearch.Tree(rooted(ete3.Tree(LABELLED))).supports() == LABELS
+    partly = LABELLED.replace("80", "")
+    assert list(mlsearch.Tree(rooted(ete3.Tree(partly))).supports().values()) == [(95.0,)]
+    probable = LABELLED.replace("95", "0.5").replace("80", "1.0")
+    assert sorted(mlsearch.Tree(rooted(ete3.Tree(probable))).supports().values()) == [(0.5,), (1.0,)]
+    assert "Anna" in rooted(ete3.Tree("((a,b)Anna,(c,e),d);", format=1))
+
+
+def test_trees_of_skbio_cogent3_and_ete4_have_lengths_and_support_as_there() -> None:
+    skbio = pytest.importorskip("skbio")
+
+    def read(text: str) -> Any:
+        return skbio.TreeNode.read(io.StringIO(text))
+
+    assert ":" not in rooted(read(WITHOUT_LENGTHS)) and "Homo_s" in rooted(read(WITHOUT_LENGTHS))
+    tree = read(LABELLED)
+    assert mlsearch.Tree(rooted(tree)).supports() == LABELS
+    tree.assign_supports()
+    assert mlsearch.Tree(rooted(tree)).supports() == LABELS
+    cogent3 = pytest.importorskip("cogent3")
+    assert ":" not in rooted(cogent3.make_tree(WITHOUT_LENGTHS)) and "edge" not in rooted(cogent3.make_tree(LABELLED))
+    assert mlsearch.Tree(rooted(cogent3.make_tree(LABELLED))).supports() == LABELS
+    ete4 = pytest.importorskip("ete4", exc_type=ImportError)
+    assert ":" not in rooted(ete4.Tree(WITHOUT_LENGTHS))
+    assert mlsearch.Tree(rooted(ete4.Tree(LABELLED))).supports() == LABELS
 
 
 def test_trees_of_dendropy() -> None:
