@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _native
-from ._errors import MlsearchError
+from ._errors import Fault, MlsearchError
 from ._inputs import Alignment, Inputs, Source, Value
 from ._tree import Tree
 
@@ -48,7 +48,7 @@ class Likelihood:
     model : str, optional
         A model, "GTR+G"; or one with parameters, as in :attr:`Result.models`.
     tree : Source
-        The tree; branches without length get 0.1.
+        One tree; branches without length get 0.1.
     partitions : Source, optional
         A partition file or its text.
     brlen : {"linked", "scaled"}
@@ -83,9 +83,9 @@ class Likelihood:
         with Inputs() as inputs:
             words = inputs.words("--msa", "alignment", "alignment", alignment)
             words += inputs.words("--model", "model", "value", model)
-            words += inputs.words("--tree", "tree", "source", tree)
+            words += inputs.words_of_one_tree(tree)
             words += inputs.words("--partitions", "partitions", "source", partitions)
-            words += inputs.words("--brlen", "brlen", "value", None if partitions is None else brlen)
+            words += inputs.words("--brlen", "brlen", "value", brlen)
             words += inputs.words("--threads", "threads", "value", threads)
             for name, value in options.items():
                 words += inputs.words("--" + name.replace("_", "-"), name, "value", value)
@@ -125,6 +125,9 @@ class Likelihood:
         float
             The log-likelihood.
         """
+        if not epsilon >= 0:
+            # Or NaN, which is nothing of it.
+            raise MlsearchError("refused", [Fault(f"{epsilon}: expected 0 or more", name="epsilon")])
         return self._native.optimize(model, branches, epsilon)
 
     def gradient(self, branches: Sequence[int] | None = None) -> _NUMBERS:

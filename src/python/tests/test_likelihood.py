@@ -95,3 +95,19 @@ def test_what_cannot_be_computed_is_refused() -> None:
         likelihood.gradient([7])
     with pytest.raises(mlsearch.MlsearchError, match="length -1"):
         likelihood.set_length(0, -1.0)
+    for epsilon in [-1.0, math.nan]:
+        with pytest.raises(mlsearch.MlsearchError, match="'epsilon': .*expected 0 or more"):
+            likelihood.optimize(epsilon=epsilon)
+
+
+def test_one_tree_and_a_known_kind_of_lengths_are_expected(tmp_path: Path) -> None:
+    path = tmp_path / "two.nwk"
+    path.write_text(f"{TREE}\n{TREE}\n")
+    for trees, file in [([TREE, TREE], "tree"), (path, str(path))]:
+        with pytest.raises(mlsearch.MlsearchError, match="2 trees: expected one") as caught:
+            mlsearch.Likelihood(SEQUENCES, "JC", trees)
+        assert caught.value.faults[0].file == file
+    path.write_text(TREE)
+    assert mlsearch.Likelihood(SEQUENCES, "JC", [path]).log_likelihood() < 0
+    with pytest.raises(mlsearch.MlsearchError, match="nonsense"):
+        mlsearch.Likelihood(SEQUENCES, "JC", TREE, brlen="nonsense")
