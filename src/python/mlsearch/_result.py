@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import os
+import re
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Iterator, Mapping
@@ -12,6 +13,7 @@ from typing import Any, Iterator, Mapping
 import numpy as np
 import numpy.typing as npt
 
+from ._distances import Distances, read_distances
 from ._tree import Tree
 
 __all__ = ["Result"]
@@ -77,11 +79,15 @@ class Result:
     report: dict[str, Any]
     files: Mapping[str, bytes]
     output: str
+    #: The taxa of an alignment that was given in rows.
+    _rows: list[str] | None
 
     @classmethod
-    def _read(cls, word: str, prefix: str, output: str, *, is_temporary: bool) -> Result:
+    def _read(
+        cls, word: str, prefix: str, output: str, *, is_temporary: bool, taxa: list[str] | None
+    ) -> Result:
         self = cls.__new__(cls)
-        self.word, self.output = word, output
+        self.word, self.output, self._rows = word, output, taxa
         self.files = _Files(prefix, is_temporary)
         self.report = json.loads(self.files["json"]) if "json" in self.files else {}
         return self
@@ -123,7 +129,7 @@ class Result:
 
     @property
     def trees(self) -> list[Tree]:
-        """All trees of the first kind of file that has several: replicates, evaluated trees, rooted ones."""
+        """All trees of the first kind of file that has several: those of genes, replicates, evaluated trees, rooted ones."""
         kinds = [kind for kind in _FILES_OF_TREES if kind in self.files]
         return self._trees_in(kinds[0]) if kinds else []
 
@@ -140,8 +146,9 @@ class Result:
 
     @property
     def log_likelihoods(self) -> _NUMBERS:
-        """Log-likelihood of each tree that was found or evaluated: shape (trees,)."""
-        trees = self._at("trees") or []
+        """Log-likelihood of each tree that was found or evaluated, or of the tree of each gene: shape (trees,)."""
+        genes = self._at("genes", "each") or []
+        trees = self._at("trees") or [gene for gene in genes if gene["line"] is not None]
         return np.array([tree["log_likelihood"] for tree in trees], dtype=np.float64)
 
     @property
@@ -161,8 +168,16 @@ class Result:
 
     @property
     def models(self) -> dict[str, str]:
-        """The model of each partition, with its parameters."""
-        return {each["name"]: each["model"] for each in self._at("partitions") or []}
+        """The model of each partition or gene, with its parameters.
+
+        Of a selection (:func:`mlsearch.select`) the chosen models, which have none; of partitions that were merged, those of
+        the subsets.
+        """
+        for path, name, model in _MODELS:
+            found = [each for each in self._at(*path) or [] if each.get(model) is not None]
+            if found:
+                return {each[name]: each[model] for each in found}
+        return {}
 
     @property
     def warnings(self) -> list[str]:
@@ -173,8 +188,9 @@ class Result:
     def distances(self) -> _NUMBERS:
         """Distances between sequences or trees: a symmetric matrix, shape (n, n).
 
-        Of sequences in substitutions per site, in the order of :attr:`taxa`; of trees, by the first metric, in the
-        order of the trees. A comparison with other trees (`tree`) has these in its rows: shape (references, n).
+        Of sequences in substitutions per site, in the order of :attr:`taxa`; pairs without a distance have -1 (with
+        `dist_format="npy"` infinity or NaN). Of trees, by the first metric, in the order of the trees. A comparison with
+        other trees (`tree`) has these in its rows: shape (references, n).
 
         Examples
         --------
@@ -189,19 +205,47 @@ class Result:
         """
         if "rfDistances" in self.files:
             return self._distances_of_trees()
-        rows = self.text_of("distances").split("\n")
-        table = [row.split()[1:] for row in rows[1:] if row.strip()]
-        return np.array(table, dtype=np.float64)
+        return self._distances_of_sequences().values
+
+    def _distances_of_sequences(self) -> Distances:
+        files = self._files_of_distances()
+        if "" not in files:
+            where = ": those of each partition are in `partition_distances`" if files else ""
+            raise AttributeError(f"'{self.word}' has found no matrix of distances{where}")
+        return read_distances(files[""], self.files[files[""]])
+
+    def _files_of_distances(self) -> dict[str, str]:
+        """The kinds of files of distances by the numbers of their partitions, "" for all of them together."""
+        found = (re.fullmatch(r"(?:partition(\d+)\.)?distances(?:\.gz|\.npy)?", kind) for kind in self.files)
+        return {each[1] or "": each[0] for each in found if each}
+
+    @property
+    def partition_distances(self) -> dict[str, Distances]:
+        """The distances of each partition, by its name, of a run with `unlinked=True`: `taxa` and `values`.
+
+        Examples
+        --------
+        >>> import mlsearch
+        >>> sequences = {"a": "ACGTACGTAC", "b": "ACGTACGTTC", "c": "ACTTACGATC"}
+        >>> genes = "JC, one = 1-5\\nJC, two = 6-10"
+        >>> found = mlsearch.distance(sequences, partitions=genes, unlinked=True)
+        >>> found.partition_distances["two"].values.round(2)
+        array([[0.  , 0.23, 0.57],
+               [0.23, 0.  , 0.23],
+               [0.57, 0.23, 0.  ]])
+        """
+        files = self._files_of_distances()
+        partitions = self._at("distances", "partitions") or []
+        kinds = {each["name"]: files[str(each["number"])] for each in partitions}
+        return {name: read_distances(kind, self.files[kind]) for name, kind in kinds.items()}
 
     def _distances_of_trees(self) -> _NUMBERS:
         rows = [line.split("\t") for line in self.text_of("rfDistances").splitlines() if line.strip()]
         # With other distances than the first one, a line names the columns.
         rows = [row for row in rows if row[0].isdigit()]
         references = self._at("rf_distances", "references")
-        num_rows, num_columns = (1 + max(int(row[place]) for row in rows) for place in (0, 1))
-        if references is None:
-            num_rows = num_columns = max(num_rows, num_columns)
-        matrix = np.zeros((num_rows, num_columns))
+        num_trees = self._at("rf_distances", "trees") - (references or 0)
+        matrix = np.zeros((num_trees if references is None else references, num_trees))
         for row in rows:
             i, j = int(row[0]), int(row[1])
             matrix[i, j] = float(row[2])
@@ -212,20 +256,34 @@ class Result:
     @property
     def taxa(self) -> list[str]:
         """Taxa in the order of the rows of :attr:`distances`, or those of the tree."""
-        if "distances" in self.files:
-            return [row.split()[0] for row in self.text_of("distances").split("\n")[1:] if row.strip()]
-        return self.tree.taxa
+        if not self._files_of_distances():
+            return self.tree.taxa
+        taxa = self._distances_of_sequences().taxa or self._rows
+        if taxa is None:
+            raise AttributeError(
+                "an array of NumPy has no names: its rows are in the order of the alignment; files in other formats "
+                '(dist_format="tsv") have them'
+            )
+        return taxa
 
     def to_skbio_distances(self) -> Any:
         """The distances as `skbio.DistanceMatrix`."""
         return import_module("skbio").DistanceMatrix(self.distances, self.taxa)
 
     def page(self) -> str:
-        """All results as one page for a browser, as HTML."""
+        """All results as one page for a browser, as HTML.
+
+        Raises
+        ------
+        AttributeError
+            If there are no results but files or a text: of `draw` and `check`.
+        """
         from ._call import call
 
         if "html" in self.files:
             return self.text_of("html")
+        if not self.report:
+            raise AttributeError(f"'{self.word}' has no page: what it has found are its `files` and its `output`")
         text = json.dumps(self.report)
         made = call("report", [("--result", "result", "source", text + "\n")], None, False, None)
         return made.text_of("html")
@@ -259,15 +317,24 @@ _TREES = [
     ("distances", "trees"),
 ]
 
+#: Where models are in the report, and what their names and they are called there.
+_MODELS = [
+    (("partitions",), "name", "model"),
+    (("genes", "each"), "gene", "model"),
+    (("partition_merging", "subsets"), "subset", "model"),
+    (("model_selection",), "partition", "chosen"),
+]
+
 #: Files of trees, those of several trees first.
 _FILES_OF_TREES = [
-    "bootstraps",
     "geneTrees",
+    "bootstraps",
     "rootedTree",
     "terrace",
     "distanceTrees",
     "mlTrees",
     "startTree",
+    "consensusTree",
     "support",
     "bestTree",
     "trueTree",
