@@ -75,6 +75,8 @@ fn parameter(arg: &Arg) -> Parameter {
     let short = || format!("-{}", arg.get_short().expect("an option has a name"));
     let option = arg.get_long().map_or_else(short, |long| format!("--{long}"));
     let help = arg.get_long_help().or(arg.get_help()).map(ToString::to_string).unwrap_or_default();
+    // The first line of a long help is no sentence with an end.
+    let help = help.replacen("\n\n", ". ", 1);
     Parameter { name, option, kind: Kind::of(arg), help }
 }
 

@@ -300,13 +300,18 @@ impl Parser<'_> {
                     continue;
                 }
             } else {
-                if stage == ParseState::Children && !tree.node(current).is_tip() {
-                    let annotated = self.lexer.annotated_label();
-                    if let Some(label) =
-                        annotated.filter(|_| !matches!(token.kind, TokenKind::Label(_)))
-                    {
-                        stage = self.label(at, &label, stage, &mut tree, current);
-                    }
+                let node = tree.node(current);
+                // Before the length or after it.
+                let is_unnamed = stage == ParseState::Children
+                    || stage == ParseState::Done && node.name().is_none();
+                if is_unnamed
+                    && !node.is_tip()
+                    && !matches!(token.kind, TokenKind::Label(_))
+                    && let Some(label) = self.lexer.annotated_label()
+                {
+                    let named = ParseState::Children;
+                    let after = self.label(at, &label, named, &mut tree, current);
+                    stage = if stage == ParseState::Done { stage } else { after };
                 }
                 match (token.kind, stage) {
                     (TokenKind::Label(text), _) => {
@@ -418,7 +423,7 @@ mod tests {
     #[test]
     fn what_a_comment_says_of_an_inner_node_without_a_label_is_its_label() {
         let label = |text: &str| {
-            let text = format!("[&R] (A[&rate=2],(B,C){text}:1[&support=1]);");
+            let text = format!("[&R] (A[&rate=2],(B,C){text}:1[&rate=1]);");
             let tree = read_newick(&text, "t").unwrap().remove(0);
             assert_eq!(names(&tree), ["A", "B", "C"]);
             assert_eq!((tree.root().name(), tree.node(2).length()), (None, Some(1.0)));
@@ -438,6 +443,15 @@ mod tests {
             ("[&rate=2]", None),
         ] {
             assert_eq!(label(text).as_deref(), expected, "{text}");
+        }
+        // Behind the length, as DendroPy writes it.
+        for (text, expected) in
+            [("", Some("90")), ("[&support=95]", Some("95")), ("88", Some("88"))]
+        {
+            let text = format!("(A:1[&support=1],(B,C){text}:1[&support=90],D);");
+            let tree = read_newick(&text, "t").unwrap().remove(0);
+            assert_eq!(names(&tree), ["A", "B", "C", "D"]);
+            assert_eq!((tree.node(2).name(), tree.node(2).length()), (expected, Some(1.0)));
         }
     }
 

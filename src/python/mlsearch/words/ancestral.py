@@ -69,24 +69,24 @@ def ancestral(
     Parameters
     ----------
     alignment : Alignment
-        Alignment in PHYLIP, FASTA, NEXUS, Clustal or Stockholm format Gzipped or not; - reads
+        Alignment in PHYLIP, FASTA, NEXUS, Clustal or Stockholm format. Gzipped or not; - reads
         standard input.
     model : Value
-        GTR+G, HKY+I, LG+F+G, BIN, MK ...; or auto Also GY+F3X4, GTRGAMMA, PROTGAMMALG and others;
+        GTR+G, HKY+I, LG+F+G, BIN, MK ...; or auto. Also GY+F3X4, GTRGAMMA, PROTGAMMALG and others;
         auto selects one for each partition; a file is read as with -q.
     tree : Source
-        The trees: FILE, or made: pars{5}, rand{5}, nj Or several of these separated by commas.
+        The trees: FILE, or made: pars{5}, rand{5}, nj. Or several of these separated by commas.
     auto_criterion : Value
         Criterion for model selection with auto [default: bic]
     mixtures : bool
         Model selection compares profile mixtures of amino acids (C10 to C60), too [default: off]
     partitions : Source
-        Partition file: RAxML, RAxML-NG, NEXUS charsets [default: one partition]
+        Partition file: RAxML, RAxML-NG, NEXUS charsets. [default: one partition]
     site_weights : Source
         File of the weights of the columns: whole numbers separated by white space, one for each
         column; a column of weight 2 counts as two, one of weight 0 is left out [default: all 1]
     brlen : Value
-        Branch lengths of partitions [default: linked] The same in all partitions, the same up to
+        Branch lengths of partitions [default: linked]. The same in all partitions, the same up to
         one factor per partition, or separate for each.
     unlinked : bool
         The same as --brlen unlinked
@@ -118,38 +118,38 @@ def ancestral(
         Ascertainment bias correction of RAxML's ASC_ models: only lewis; the others are written in
         the model, as +ASC_FELS{sites} or +ASC_STAM{sites/sites/...} [default: lewis]
     pmsf : Source
-        Frequencies of every site by the profile mixture on this tree (PMSF) The parameters of a
+        Frequencies of every site by the profile mixture on this tree (PMSF). The parameters of a
         mixture such as LG+C20+F+G4 are estimated on the tree; then each site gets the posterior
         mean of the profiles as frequencies of its own, in place of the classes.
     pmsf_rounds : int | str
         With 2, a search under --pmsf makes the tree from which the frequencies of sites come
         [default: 1]
     site_frequencies : Source
-        File of the frequencies of every site, as IQ-TREE's -fs One line per column: its number, and
-        the frequencies of A R N D C Q E G H I L K M F P S T W Y V.
+        File of the frequencies of every site, as IQ-TREE's -fs. One line per column: its number,
+        and the frequencies of A R N D C Q E G H I L K M F P S T W Y V.
     trees : Source
         File of further trees, as in RAxML's -f h
     partition_trees : Source
         Trees with the branch lengths of each partition (a bestPartitionTrees file; substitutions
         per site), from which -M starts
     tests : Value
-        Tests of topologies: au,sh,kh,elw ... or all au, sh, kh, wsh, wkh, elw, bp, separated by
+        Tests of topologies: au,sh,kh,elw ... or all. au, sh, kh, wsh, wkh, elw, bp, separated by
         commas.
     rell : int | str
-        Number of RELL replicates [default: 10000] Of each of the ten sizes for au.
+        Number of RELL replicates [default: 10000]. Of each of the ten sizes for au.
     alrt : bool | int
-        SH-aLRT support of the best tree With this number of resampled alignments [default: 1000].
+        SH-aLRT support of the best tree. With this number of resampled alignments [default: 1000].
     abayes : bool
         aBayes support of the best tree [default: off]
     ancestral : bool
-        States at inner nodes of the best tree The most likely ones, with their probabilities
+        States at inner nodes of the best tree. The most likely ones, with their probabilities
         (marginal reconstruction).
     mutmap : bool
-        Changes along the branches of the best tree Of the most likely states.
+        Changes along the branches of the best tree. Of the most likely states.
     sitelh : bool
-        Log-likelihood of every site [default: off] Natural logarithms.
+        Log-likelihood of every site [default: off]. Natural logarithms.
     site_rates : bool
-        Rate of every site [default: off] Posterior means under the rates over sites of the model;
+        Rate of every site [default: off]. Posterior means under the rates over sites of the model;
         under profile mixtures also the frequencies of every site.
     opt_model : Value
         Estimate the model parameters [default: on]
@@ -163,26 +163,26 @@ def ancestral(
     opt_branches : Value
         Optimise the branch lengths [default: on]
     tree_format : Value
-        Write trees also as NEXUS (for FigTree) or PhyloXML In files with .nex or .xml at the end of
-        their names, beside those in Newick format.
+        Write trees also as NEXUS (for FigTree) or PhyloXML. In files with .nex or .xml at the end
+        of their names, beside those in Newick format.
     report : Value
-        on or off: the page PREFIX.mlsearch.html [default: on] All results in one file, to be looked
-        at in a browser.
+        on or off: the page PREFIX.mlsearch.html [default: on]. All results in one file, to be
+        looked at in a browser.
     names : Value
-        Write results also with the names of RAxML or RAxML-NG RAxML_bestTree.NAME, or
+        Write results also with the names of RAxML or RAxML-NG. RAxML_bestTree.NAME, or
         PATH.raxml.bestTree, beside NAME.mlsearch.bestTree [default: mlsearch; of a link called
         raxmlHPC or raxml-ng the names of that program].
     outgroup : Value
-        Root the trees beside these taxa: A,B Drawing only; the likelihood does not change.
+        Root the trees beside these taxa: A,B. Drawing only; the likelihood does not change.
     root : Value
-        Root the trees at their midpoint In the middle of the longest path between two taxa.
+        Root the trees at their midpoint. In the middle of the longest path between two taxa.
     seed : int | str
-        Seed of all random numbers [default: 12345] The same seed gives the same result.
+        Seed of all random numbers [default: 12345]. The same seed gives the same result.
     threads : int | str
-        Number of threads, auto or auto{N} As many as are useful, at most N; the result is the same
+        Number of threads, auto or auto{N}. As many as are useful, at most N; the result is the same
         with any number [default: auto].
     mem : Value
-        Most memory to use, as 500M or 8G Fewer computations at the same time, then CLVs that are
+        Most memory to use, as 500M or 8G. Fewer computations at the same time, then CLVs that are
         computed again when they are needed; the result is the same [default: what is free].
     simd : Value
         Instruction set: auto, scalar, avx2 or avx512; the result is the same with any of them
@@ -196,7 +196,7 @@ def ancestral(
         Precision of the scores of regraft positions on NVIDIA GPUs: double, or single, which may
         lead to another tree; all that a search decides by is in double [default: double]
     ranks_per_job : int | str
-        Under mpirun: processes that compute one likelihood together, auto or a number By default,
+        Under mpirun: processes that compute one likelihood together, auto or a number. By default,
         as many as make it faster; the result is the same with any number [default: auto].
     prefix : path
         Results are also files, PREFIX.mlsearch.*; an interrupted run is resumed by the same call.

@@ -39,7 +39,7 @@ def converge(
     bs_trees : Source
         The replicate trees
     bs_rule : Value
-        autoMRE, autoMR or autoFC [default: autoMRE] Also right after the word.
+        autoMRE, autoMR or autoFC [default: autoMRE]. Also right after the word.
     trees : Source
         The same as --bs-trees, in RAxML's form
     bs_cutoff : Value
@@ -49,22 +49,22 @@ def converge(
         Number of random halvings of the replicates in each test of bootstopping, at least 100
         [default: 1000]
     tree_format : Value
-        Write trees also as NEXUS (for FigTree) or PhyloXML In files with .nex or .xml at the end of
-        their names, beside those in Newick format.
+        Write trees also as NEXUS (for FigTree) or PhyloXML. In files with .nex or .xml at the end
+        of their names, beside those in Newick format.
     report : Value
-        on or off: the page PREFIX.mlsearch.html [default: on] All results in one file, to be looked
-        at in a browser.
+        on or off: the page PREFIX.mlsearch.html [default: on]. All results in one file, to be
+        looked at in a browser.
     names : Value
-        Write results also with the names of RAxML or RAxML-NG RAxML_bestTree.NAME, or
+        Write results also with the names of RAxML or RAxML-NG. RAxML_bestTree.NAME, or
         PATH.raxml.bestTree, beside NAME.mlsearch.bestTree [default: mlsearch; of a link called
         raxmlHPC or raxml-ng the names of that program].
     seed : int | str
-        Seed of all random numbers [default: 12345] The same seed gives the same result.
+        Seed of all random numbers [default: 12345]. The same seed gives the same result.
     threads : int | str
-        Number of threads, auto or auto{N} As many as are useful, at most N; the result is the same
+        Number of threads, auto or auto{N}. As many as are useful, at most N; the result is the same
         with any number [default: auto].
     mem : Value
-        Most memory to use, as 500M or 8G Fewer computations at the same time, then CLVs that are
+        Most memory to use, as 500M or 8G. Fewer computations at the same time, then CLVs that are
         computed again when they are needed; the result is the same [default: what is free].
     simd : Value
         Instruction set: auto, scalar, avx2 or avx512; the result is the same with any of them
@@ -78,7 +78,7 @@ def converge(
         Precision of the scores of regraft positions on NVIDIA GPUs: double, or single, which may
         lead to another tree; all that a search decides by is in double [default: double]
     ranks_per_job : int | str
-        Under mpirun: processes that compute one likelihood together, auto or a number By default,
+        Under mpirun: processes that compute one likelihood together, auto or a number. By default,
         as many as make it faster; the result is the same with any number [default: auto].
     prefix : path
         Results are also files, PREFIX.mlsearch.*; an interrupted run is resumed by the same call.

@@ -67,11 +67,11 @@ def genes(
     Parameters
     ----------
     alignment : Alignment
-        Folder of alignments, or list of their paths One alignment of each gene, in any format of
+        Folder of alignments, or list of their paths. One alignment of each gene, in any format of
         -s, gzipped or not; or a text with one path a line; or, with -q, an alignment whose
         partitions are the genes.
     model : Value
-        GTR+G ...; auto; DNA=GTR+G,AA=LG+G The model of all genes; auto selects one for each gene;
+        GTR+G ...; auto; DNA=GTR+G,AA=LG+G. The model of all genes; auto selects one for each gene;
         or one for each type of data: DNA, AA, CODON, BIN, MULTI.
     partitions : Source
         Partition file: each partition is a gene
@@ -90,37 +90,37 @@ def genes(
         Data type of genes that name none: DNA, AA, BIN, MULTI, CODON, CODON2 (NCBI genetic code 2)
         ... [default: that of the model; with auto that of the characters]; also -st
     collapse : Value
-        Leave out branches with less support (%) Inner branches of the gene trees with less support
+        Leave out branches with less support (%). Inner branches of the gene trees with less support
         than this, in percent, become polytomies: support of replicates, or else SH-aLRT, or else
         aBayes.
     collapse_length : Value
-        Leave out branches of at most this length Inner branches of the gene trees that are not
+        Leave out branches of at most this length. Inner branches of the gene trees that are not
         longer than this (substitutions per site) become polytomies.
     gcf_tree : Source
-        A tree that gene trees are compared with Gene concordance factors of its branches, and the
+        A tree that gene trees are compared with. Gene concordance factors of its branches, and the
         Robinson-Foulds distance of every gene tree to it.
     scf : bool | int
-        Site concordance factors of --gcf-tree How many sites of all genes support the branches of
+        Site concordance factors of --gcf-tree. How many sites of all genes support the branches of
         the tree, on average over this number of quartets of taxa per branch [default: 100].
     shard : Value
-        Only every N-th gene, from the K-th For jobs on several computers: each writes a file of its
-        genes, and --merge puts these together.
+        Only every N-th gene, from the K-th. For jobs on several computers: each writes a file of
+        its genes, and --merge puts these together.
     merge : Source
-        Put the shards of a run together Into the files of a run that was not divided.
+        Put the shards of a run together. Into the files of a run that was not divided.
     bs_trees : Value
-        Number of replicates, or autoMRE [default: 100] With a rule, replicates are made until there
-        are enough (bootstopping): autoMRE, autoMR or autoFC, tested after every 50 replicates, with
-        the largest number in braces: autoMRE{500} [default: 1000].
+        Number of replicates, or autoMRE [default: 100]. With a rule, replicates are made until
+        there are enough (bootstopping): autoMRE, autoMR or autoFC, tested after every 50
+        replicates, with the largest number in braces: autoMRE{500} [default: 1000].
     runs : int | str
-        Number of replicates as in --bs-trees; also -N In a search without --all, -b and -x it is
+        Number of replicates as in --bs-trees; also -N. In a search without --all, -b and -x it is
         the number of starting trees.
     bootstrap_seed : int | str
-        Seed of the resampling [default: that of -p] With -# N or --bs-trees N; without a word,
+        Seed of the resampling [default: that of -p]. With -# N or --bs-trees N; without a word,
         replicates alone are made, as in RAxML.
     rapid_seed : int | str
         The same as -b: rapid replicates are not available; standard ones are made instead
     sampling : Value
-        Draw site, gene or genesite [default: site] Sites within partitions; partitions with all
+        Draw site, gene or genesite [default: site]. Sites within partitions; partitions with all
         their sites; or partitions, then sites within those drawn.
     jackknife : Value
         Jackknife: replicates lack this share of the sites of each partition (of the partitions with
@@ -135,18 +135,18 @@ def genes(
         Write the replicate trees with optimised branch lengths (substitutions per site) [default:
         off]
     bs_metric : Value
-        Support by replicates: fbp, tbe, ic1, ica fbp: Felsenstein's, the percentage of the
+        Support by replicates: fbp, tbe, ic1, ica. fbp: Felsenstein's, the percentage of the
         replicates that have the branch; tbe: transfer bootstrap expectation, from 0 to 1; ic1 and
         ica: internode certainty, from -1 to 1; or several: fbp,tbe [default: fbp].
     alrt : bool | int
-        SH-aLRT support of the best tree With this number of resampled alignments [default: 1000].
+        SH-aLRT support of the best tree. With this number of resampled alignments [default: 1000].
     abayes : bool
         aBayes support of the best tree [default: off]
     fast : bool
-        A third of the time, and less thorough One starting tree and no perturbations; up to 68
+        A third of the time, and less thorough. One starting tree and no perturbations; up to 68
         log-likelihood units lower in our measurements.
     thorough : bool
-        Three to four times the time More starting trees and perturbations.
+        Three to four times the time. More starting trees and perturbations.
     spr_radius : int | str
         Maximum distance over which a pruned subtree is regrafted (branches) [default: 60 to 80,
         depending on the phase of the search]
@@ -166,22 +166,22 @@ def genes(
         Search with all sequences, or make trees of distances with them; otherwise identical ones
         take part once and are put back beside each other [default: off]
     tree_format : Value
-        Write trees also as NEXUS (for FigTree) or PhyloXML In files with .nex or .xml at the end of
-        their names, beside those in Newick format.
+        Write trees also as NEXUS (for FigTree) or PhyloXML. In files with .nex or .xml at the end
+        of their names, beside those in Newick format.
     report : Value
-        on or off: the page PREFIX.mlsearch.html [default: on] All results in one file, to be looked
-        at in a browser.
+        on or off: the page PREFIX.mlsearch.html [default: on]. All results in one file, to be
+        looked at in a browser.
     names : Value
-        Write results also with the names of RAxML or RAxML-NG RAxML_bestTree.NAME, or
+        Write results also with the names of RAxML or RAxML-NG. RAxML_bestTree.NAME, or
         PATH.raxml.bestTree, beside NAME.mlsearch.bestTree [default: mlsearch; of a link called
         raxmlHPC or raxml-ng the names of that program].
     seed : int | str
-        Seed of all random numbers [default: 12345] The same seed gives the same result.
+        Seed of all random numbers [default: 12345]. The same seed gives the same result.
     threads : int | str
-        Number of threads, auto or auto{N} As many as are useful, at most N; the result is the same
+        Number of threads, auto or auto{N}. As many as are useful, at most N; the result is the same
         with any number [default: auto].
     mem : Value
-        Most memory to use, as 500M or 8G Fewer computations at the same time, then CLVs that are
+        Most memory to use, as 500M or 8G. Fewer computations at the same time, then CLVs that are
         computed again when they are needed; the result is the same [default: what is free].
     simd : Value
         Instruction set: auto, scalar, avx2 or avx512; the result is the same with any of them
@@ -195,7 +195,7 @@ def genes(
         Precision of the scores of regraft positions on NVIDIA GPUs: double, or single, which may
         lead to another tree; all that a search decides by is in double [default: double]
     ranks_per_job : int | str
-        Under mpirun: processes that compute one likelihood together, auto or a number By default,
+        Under mpirun: processes that compute one likelihood together, auto or a number. By default,
         as many as make it faster; the result is the same with any number [default: auto].
     prefix : path
         Results are also files, PREFIX.mlsearch.*; an interrupted run is resumed by the same call.

@@ -65,22 +65,22 @@ def sample(
     Parameters
     ----------
     alignment : Alignment
-        Alignment in PHYLIP, FASTA, NEXUS, Clustal or Stockholm format Gzipped or not; - reads
+        Alignment in PHYLIP, FASTA, NEXUS, Clustal or Stockholm format. Gzipped or not; - reads
         standard input.
     model : Value
-        GTR+G, HKY+I, LG+F+G, BIN, MK ...; or auto Also GY+F3X4, GTRGAMMA, PROTGAMMALG and others;
+        GTR+G, HKY+I, LG+F+G, BIN, MK ...; or auto. Also GY+F3X4, GTRGAMMA, PROTGAMMALG and others;
         auto selects one for each partition; a file is read as with -q.
     auto_criterion : Value
         Criterion for model selection with auto [default: bic]
     mixtures : bool
         Model selection compares profile mixtures of amino acids (C10 to C60), too [default: off]
     partitions : Source
-        Partition file: RAxML, RAxML-NG, NEXUS charsets [default: one partition]
+        Partition file: RAxML, RAxML-NG, NEXUS charsets. [default: one partition]
     site_weights : Source
         File of the weights of the columns: whole numbers separated by white space, one for each
         column; a column of weight 2 counts as two, one of weight 0 is left out [default: all 1]
     brlen : Value
-        Branch lengths of partitions [default: linked] The same in all partitions, the same up to
+        Branch lengths of partitions [default: linked]. The same in all partitions, the same up to
         one factor per partition, or separate for each.
     unlinked : bool
         The same as --brlen unlinked
@@ -112,38 +112,38 @@ def sample(
         Ascertainment bias correction of RAxML's ASC_ models: only lewis; the others are written in
         the model, as +ASC_FELS{sites} or +ASC_STAM{sites/sites/...} [default: lewis]
     ngen : int | str
-        Generations of each run [default: 1000000] Proposals in each of its chains.
+        Generations of each run [default: 1000000]. Proposals in each of its chains.
     samplefreq : int | str
         Generations between samples [default: 500]
     diagnfreq : int | str
         Generations between two comparisons of the runs [default: a twentieth of --ngen]
     nruns : int | str
-        Number of independent runs [default: 2] They are computed at the same time if there are
+        Number of independent runs [default: 2]. They are computed at the same time if there are
         threads.
     nchains : int | str
-        Coupled chains in each run [default: 4] All but the first are heated.
+        Coupled chains in each run [default: 4]. All but the first are heated.
     temp : Value
         Heating: the posterior of chain i is raised to the power 1/(1+iX), from chain 0 on [default:
         adapted until 40 % of the swaps are accepted]
     burninfrac : Value
         Share of the samples of each run, from the first on, that is left aside [default: 0.25]
     stop : Value
-        End early: asdsf=0.01, ess=625, or both The runs end when the frequencies of splits and the
+        End early: asdsf=0.01, ess=625, or both. The runs end when the frequencies of splits and the
         effective sample sizes are as good: asdsf=0.01,ess=625 [default: off].
     prior_only : bool
         Sample from the priors, without the data [default: off]
     ss : bool | int
-        Marginal likelihood by stepping stones By this number of steps, in as many generations again
-        as the sample has [default: 50].
+        Marginal likelihood by stepping stones. By this number of steps, in as many generations
+        again as the sample has [default: 50].
     brlenspr : Value
-        Prior of branch lengths: gammadir, exp, uni gammadir{SHAPE/RATE/ALPHA/RATIO} (gamma
+        Prior of branch lengths: gammadir, exp, uni. gammadir{SHAPE/RATE/ALPHA/RATIO} (gamma
         distribution of the tree length, Dirichlet distribution of the shares of the branches in
         it), exp{RATE} or uni{FROM/TO} [default: gammadir{1/0.1/1/1}].
     prset : Value
-        Other priors, by MrBayes' names Separated by commas:
+        Other priors, by MrBayes' names. Separated by commas:
         shapepr=uni{0/50},statefreqpr=dir{10/10/10/10} [default: those of MrBayes].
     tree : Source
-        Starting trees: FILE, pars{5}, rand{5}, nj ... Parsimony, random, or of the distances
+        Starting trees: FILE, pars{5}, rand{5}, nj .... Parsimony, random, or of the distances
         between the sequences (nj, bionj, bme, upgma), or several of these separated by commas, with
         one search from each tree; auto, alone, is one search that takes what is best from 3
         parsimony trees, or 6 where the data are small (--fast: 1, --thorough: up to 50) [default:
@@ -151,28 +151,28 @@ def sample(
     random_start : bool
         Start from random trees [default: parsimony]
     tree_constraint : Source
-        Constraint tree; also -r [default: none] Searches, starting trees, replicates and samples
+        Constraint tree; also -r [default: none]. Searches, starting trees, replicates and samples
         are restricted to trees that have all its inner branches; with multifurcations, and without
         some of the taxa, which may then be anywhere.
     opt_model : Value
         Sample the parameters of the model [default: on]
     tree_format : Value
-        Write trees also as NEXUS (for FigTree) or PhyloXML In files with .nex or .xml at the end of
-        their names, beside those in Newick format.
+        Write trees also as NEXUS (for FigTree) or PhyloXML. In files with .nex or .xml at the end
+        of their names, beside those in Newick format.
     report : Value
-        on or off: the page PREFIX.mlsearch.html [default: on] All results in one file, to be looked
-        at in a browser.
+        on or off: the page PREFIX.mlsearch.html [default: on]. All results in one file, to be
+        looked at in a browser.
     names : Value
-        Write results also with the names of RAxML or RAxML-NG RAxML_bestTree.NAME, or
+        Write results also with the names of RAxML or RAxML-NG. RAxML_bestTree.NAME, or
         PATH.raxml.bestTree, beside NAME.mlsearch.bestTree [default: mlsearch; of a link called
         raxmlHPC or raxml-ng the names of that program].
     seed : int | str
-        Seed of all random numbers [default: 12345] The same seed gives the same result.
+        Seed of all random numbers [default: 12345]. The same seed gives the same result.
     threads : int | str
-        Number of threads, auto or auto{N} As many as are useful, at most N; the result is the same
+        Number of threads, auto or auto{N}. As many as are useful, at most N; the result is the same
         with any number [default: auto].
     mem : Value
-        Most memory to use, as 500M or 8G Fewer computations at the same time, then CLVs that are
+        Most memory to use, as 500M or 8G. Fewer computations at the same time, then CLVs that are
         computed again when they are needed; the result is the same [default: what is free].
     simd : Value
         Instruction set: auto, scalar, avx2 or avx512; the result is the same with any of them
@@ -186,7 +186,7 @@ def sample(
         Precision of the scores of regraft positions on NVIDIA GPUs: double, or single, which may
         lead to another tree; all that a search decides by is in double [default: double]
     ranks_per_job : int | str
-        Under mpirun: processes that compute one likelihood together, auto or a number By default,
+        Under mpirun: processes that compute one likelihood together, auto or a number. By default,
         as many as make it faster; the result is the same with any number [default: auto].
     prefix : path
         Results are also files, PREFIX.mlsearch.*; an interrupted run is resumed by the same call.

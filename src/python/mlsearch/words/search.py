@@ -82,22 +82,22 @@ def search(
     Parameters
     ----------
     alignment : Alignment
-        Alignment in PHYLIP, FASTA, NEXUS, Clustal or Stockholm format Gzipped or not; - reads
+        Alignment in PHYLIP, FASTA, NEXUS, Clustal or Stockholm format. Gzipped or not; - reads
         standard input.
     model : Value
-        GTR+G, HKY+I, LG+F+G, BIN, MK ...; or auto Also GY+F3X4, GTRGAMMA, PROTGAMMALG and others;
+        GTR+G, HKY+I, LG+F+G, BIN, MK ...; or auto. Also GY+F3X4, GTRGAMMA, PROTGAMMALG and others;
         auto selects one for each partition; a file is read as with -q.
     auto_criterion : Value
         Criterion for model selection with auto [default: bic]
     mixtures : bool
         Model selection compares profile mixtures of amino acids (C10 to C60), too [default: off]
     partitions : Source
-        Partition file: RAxML, RAxML-NG, NEXUS charsets [default: one partition]
+        Partition file: RAxML, RAxML-NG, NEXUS charsets. [default: one partition]
     site_weights : Source
         File of the weights of the columns: whole numbers separated by white space, one for each
         column; a column of weight 2 counts as two, one of weight 0 is left out [default: all 1]
     brlen : Value
-        Branch lengths of partitions [default: linked] The same in all partitions, the same up to
+        Branch lengths of partitions [default: linked]. The same in all partitions, the same up to
         one factor per partition, or separate for each.
     unlinked : bool
         The same as --brlen unlinked
@@ -129,32 +129,32 @@ def search(
         Ascertainment bias correction of RAxML's ASC_ models: only lewis; the others are written in
         the model, as +ASC_FELS{sites} or +ASC_STAM{sites/sites/...} [default: lewis]
     pmsf : Source
-        Frequencies of every site by the profile mixture on this tree (PMSF) The parameters of a
+        Frequencies of every site by the profile mixture on this tree (PMSF). The parameters of a
         mixture such as LG+C20+F+G4 are estimated on the tree; then each site gets the posterior
         mean of the profiles as frequencies of its own, in place of the classes.
     pmsf_rounds : int | str
         With 2, a search under --pmsf makes the tree from which the frequencies of sites come
         [default: 1]
     site_frequencies : Source
-        File of the frequencies of every site, as IQ-TREE's -fs One line per column: its number, and
-        the frequencies of A R N D C Q E G H I L K M F P S T W Y V.
+        File of the frequencies of every site, as IQ-TREE's -fs. One line per column: its number,
+        and the frequencies of A R N D C Q E G H I L K M F P S T W Y V.
     all : bool
-        Add replicates, and their support of the tree Search, bootstrap replicates [default: 100]
+        Add replicates, and their support of the tree. Search, bootstrap replicates [default: 100]
         and support values on the best tree.
     bs_trees : Value
-        Number of replicates, or autoMRE [default: 100] With a rule, replicates are made until there
-        are enough (bootstopping): autoMRE, autoMR or autoFC, tested after every 50 replicates, with
-        the largest number in braces: autoMRE{500} [default: 1000].
+        Number of replicates, or autoMRE [default: 100]. With a rule, replicates are made until
+        there are enough (bootstopping): autoMRE, autoMR or autoFC, tested after every 50
+        replicates, with the largest number in braces: autoMRE{500} [default: 1000].
     runs : int | str
-        Number of replicates as in --bs-trees; also -N In a search without --all, -b and -x it is
+        Number of replicates as in --bs-trees; also -N. In a search without --all, -b and -x it is
         the number of starting trees.
     bootstrap_seed : int | str
-        Seed of the resampling [default: that of -p] With -# N or --bs-trees N; without a word,
+        Seed of the resampling [default: that of -p]. With -# N or --bs-trees N; without a word,
         replicates alone are made, as in RAxML.
     rapid_seed : int | str
         The same as -b: rapid replicates are not available; standard ones are made instead
     sampling : Value
-        Draw site, gene or genesite [default: site] Sites within partitions; partitions with all
+        Draw site, gene or genesite [default: site]. Sites within partitions; partitions with all
         their sites; or partitions, then sites within those drawn.
     jackknife : Value
         Jackknife: replicates lack this share of the sites of each partition (of the partitions with
@@ -169,25 +169,25 @@ def search(
         Write the replicate trees with optimised branch lengths (substitutions per site) [default:
         off]
     bs_metric : Value
-        Support by replicates: fbp, tbe, ic1, ica fbp: Felsenstein's, the percentage of the
+        Support by replicates: fbp, tbe, ic1, ica. fbp: Felsenstein's, the percentage of the
         replicates that have the branch; tbe: transfer bootstrap expectation, from 0 to 1; ic1 and
         ica: internode certainty, from -1 to 1; or several: fbp,tbe [default: fbp].
     alrt : bool | int
-        SH-aLRT support of the best tree With this number of resampled alignments [default: 1000].
+        SH-aLRT support of the best tree. With this number of resampled alignments [default: 1000].
     abayes : bool
         aBayes support of the best tree [default: off]
     ancestral : bool
-        States at inner nodes of the best tree The most likely ones, with their probabilities
+        States at inner nodes of the best tree. The most likely ones, with their probabilities
         (marginal reconstruction).
     mutmap : bool
-        Changes along the branches of the best tree Of the most likely states.
+        Changes along the branches of the best tree. Of the most likely states.
     sitelh : bool
-        Log-likelihood of every site [default: off] Natural logarithms.
+        Log-likelihood of every site [default: off]. Natural logarithms.
     site_rates : bool
-        Rate of every site [default: off] Posterior means under the rates over sites of the model;
+        Rate of every site [default: off]. Posterior means under the rates over sites of the model;
         under profile mixtures also the frequencies of every site.
     tree : Source
-        Starting trees: FILE, pars{5}, rand{5}, nj ... Parsimony, random, or of the distances
+        Starting trees: FILE, pars{5}, rand{5}, nj .... Parsimony, random, or of the distances
         between the sequences (nj, bionj, bme, upgma), or several of these separated by commas, with
         one search from each tree; auto, alone, is one search that takes what is best from 3
         parsimony trees, or 6 where the data are small (--fast: 1, --thorough: up to 50) [default:
@@ -195,14 +195,14 @@ def search(
     random_start : bool
         Start from random trees [default: parsimony]
     tree_constraint : Source
-        Constraint tree; also -r [default: none] Searches, starting trees, replicates and samples
+        Constraint tree; also -r [default: none]. Searches, starting trees, replicates and samples
         are restricted to trees that have all its inner branches; with multifurcations, and without
         some of the taxa, which may then be anywhere.
     fast : bool
-        A third of the time, and less thorough One starting tree and no perturbations; up to 68
+        A third of the time, and less thorough. One starting tree and no perturbations; up to 68
         log-likelihood units lower in our measurements.
     thorough : bool
-        Three to four times the time More starting trees and perturbations.
+        Three to four times the time. More starting trees and perturbations.
     spr_radius : int | str
         Maximum distance over which a pruned subtree is regrafted (branches) [default: 60 to 80,
         depending on the phase of the search]
@@ -222,26 +222,26 @@ def search(
         Search with all sequences, or make trees of distances with them; otherwise identical ones
         take part once and are put back beside each other [default: off]
     tree_format : Value
-        Write trees also as NEXUS (for FigTree) or PhyloXML In files with .nex or .xml at the end of
-        their names, beside those in Newick format.
+        Write trees also as NEXUS (for FigTree) or PhyloXML. In files with .nex or .xml at the end
+        of their names, beside those in Newick format.
     report : Value
-        on or off: the page PREFIX.mlsearch.html [default: on] All results in one file, to be looked
-        at in a browser.
+        on or off: the page PREFIX.mlsearch.html [default: on]. All results in one file, to be
+        looked at in a browser.
     names : Value
-        Write results also with the names of RAxML or RAxML-NG RAxML_bestTree.NAME, or
+        Write results also with the names of RAxML or RAxML-NG. RAxML_bestTree.NAME, or
         PATH.raxml.bestTree, beside NAME.mlsearch.bestTree [default: mlsearch; of a link called
         raxmlHPC or raxml-ng the names of that program].
     outgroup : Value
-        Root the trees beside these taxa: A,B Drawing only; the likelihood does not change.
+        Root the trees beside these taxa: A,B. Drawing only; the likelihood does not change.
     root : Value
-        Root the trees at their midpoint In the middle of the longest path between two taxa.
+        Root the trees at their midpoint. In the middle of the longest path between two taxa.
     seed : int | str
-        Seed of all random numbers [default: 12345] The same seed gives the same result.
+        Seed of all random numbers [default: 12345]. The same seed gives the same result.
     threads : int | str
-        Number of threads, auto or auto{N} As many as are useful, at most N; the result is the same
+        Number of threads, auto or auto{N}. As many as are useful, at most N; the result is the same
         with any number [default: auto].
     mem : Value
-        Most memory to use, as 500M or 8G Fewer computations at the same time, then CLVs that are
+        Most memory to use, as 500M or 8G. Fewer computations at the same time, then CLVs that are
         computed again when they are needed; the result is the same [default: what is free].
     simd : Value
         Instruction set: auto, scalar, avx2 or avx512; the result is the same with any of them
@@ -255,7 +255,7 @@ def search(
         Precision of the scores of regraft positions on NVIDIA GPUs: double, or single, which may
         lead to another tree; all that a search decides by is in double [default: double]
     ranks_per_job : int | str
-        Under mpirun: processes that compute one likelihood together, auto or a number By default,
+        Under mpirun: processes that compute one likelihood together, auto or a number. By default,
         as many as make it faster; the result is the same with any number [default: auto].
     prefix : path
         Results are also files, PREFIX.mlsearch.*; an interrupted run is resumed by the same call.

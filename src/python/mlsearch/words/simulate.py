@@ -28,19 +28,19 @@ def simulate(
     Parameters
     ----------
     tree : Source
-        The tree: FILE, or rand{N} of N taxa A file has one tree with branch lengths.
+        The tree: FILE, or rand{N} of N taxa. A file has one tree with branch lengths.
     model : Value
-        Model with its values: GTR{1/2/1/1/2/1}+G4{0.5} With +FU{.3/.2/.2/.3} for frequencies.
+        Model with its values: GTR{1/2/1/1/2/1}+G4{0.5}. With +FU{.3/.2/.2/.3} for frequencies.
     sites : int | str
-        Number of columns (three for a codon) If there is no partition file.
+        Number of columns (three for a codon). If there is no partition file.
     partitions : Source
         Partition file: names, models, columns
     missing : Value
-        Share of (taxon x partition) cells without data From 0 to below 1.
+        Share of (taxon x partition) cells without data. From 0 to below 1.
     mean_brlen : Value
-        Mean branch length of a random tree [default: 0.05] In substitutions per site.
+        Mean branch length of a random tree [default: 0.05]. In substitutions per site.
     seed : int | str
-        Seed [default: 12345] The same seed gives the same sequences.
+        Seed [default: 12345]. The same seed gives the same sequences.
     prefix : path
         Results are also files, PREFIX.mlsearch.*; an interrupted run is resumed by the same call.
     redo : bool

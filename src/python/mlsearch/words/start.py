@@ -57,26 +57,26 @@ def start(
     Parameters
     ----------
     alignment : Alignment
-        Alignment in PHYLIP, FASTA, NEXUS, Clustal or Stockholm format Gzipped or not; - reads
+        Alignment in PHYLIP, FASTA, NEXUS, Clustal or Stockholm format. Gzipped or not; - reads
         standard input.
     tree : Source
-        Starting trees: FILE, pars{5}, rand{5}, nj ... [default: pars{1}] Parsimony, random, or of
+        Starting trees: FILE, pars{5}, rand{5}, nj ... [default: pars{1}]. Parsimony, random, or of
         the distances between the sequences (nj, bionj, bme, upgma), or several of these separated
         by commas; auto are those of a default search.
     model : Value
-        GTR+G, HKY+I, LG+F+G, BIN, MK ...; or auto Also GY+F3X4, GTRGAMMA, PROTGAMMALG and others;
+        GTR+G, HKY+I, LG+F+G, BIN, MK ...; or auto. Also GY+F3X4, GTRGAMMA, PROTGAMMALG and others;
         auto selects one for each partition; a file is read as with -q.
     auto_criterion : Value
         Criterion for model selection with auto [default: bic]
     mixtures : bool
         Model selection compares profile mixtures of amino acids (C10 to C60), too [default: off]
     partitions : Source
-        Partition file: RAxML, RAxML-NG, NEXUS charsets [default: one partition]
+        Partition file: RAxML, RAxML-NG, NEXUS charsets. [default: one partition]
     site_weights : Source
         File of the weights of the columns: whole numbers separated by white space, one for each
         column; a column of weight 2 counts as two, one of weight 0 is left out [default: all 1]
     brlen : Value
-        Branch lengths of partitions [default: linked] The same in all partitions, the same up to
+        Branch lengths of partitions [default: linked]. The same in all partitions, the same up to
         one factor per partition, or separate for each.
     unlinked : bool
         The same as --brlen unlinked
@@ -112,7 +112,7 @@ def start(
     runs : int | str
         Number of trees; also -N [default: 1]
     tree_constraint : Source
-        Constraint tree; also -r [default: none] Searches, starting trees, replicates and samples
+        Constraint tree; also -r [default: none]. Searches, starting trees, replicates and samples
         are restricted to trees that have all its inner branches; with multifurcations, and without
         some of the taxa, which may then be anywhere.
     keep_identical : bool
@@ -128,22 +128,22 @@ def start(
         Use all classes of a profile mixture (LG+C20) from the beginning [default: begin with one
         class that has their mean frequencies]
     tree_format : Value
-        Write trees also as NEXUS (for FigTree) or PhyloXML In files with .nex or .xml at the end of
-        their names, beside those in Newick format.
+        Write trees also as NEXUS (for FigTree) or PhyloXML. In files with .nex or .xml at the end
+        of their names, beside those in Newick format.
     report : Value
-        on or off: the page PREFIX.mlsearch.html [default: on] All results in one file, to be looked
-        at in a browser.
+        on or off: the page PREFIX.mlsearch.html [default: on]. All results in one file, to be
+        looked at in a browser.
     names : Value
-        Write results also with the names of RAxML or RAxML-NG RAxML_bestTree.NAME, or
+        Write results also with the names of RAxML or RAxML-NG. RAxML_bestTree.NAME, or
         PATH.raxml.bestTree, beside NAME.mlsearch.bestTree [default: mlsearch; of a link called
         raxmlHPC or raxml-ng the names of that program].
     seed : int | str
-        Seed of all random numbers [default: 12345] The same seed gives the same result.
+        Seed of all random numbers [default: 12345]. The same seed gives the same result.
     threads : int | str
-        Number of threads, auto or auto{N} As many as are useful, at most N; the result is the same
+        Number of threads, auto or auto{N}. As many as are useful, at most N; the result is the same
         with any number [default: auto].
     mem : Value
-        Most memory to use, as 500M or 8G Fewer computations at the same time, then CLVs that are
+        Most memory to use, as 500M or 8G. Fewer computations at the same time, then CLVs that are
         computed again when they are needed; the result is the same [default: what is free].
     simd : Value
         Instruction set: auto, scalar, avx2 or avx512; the result is the same with any of them
@@ -157,7 +157,7 @@ def start(
         Precision of the scores of regraft positions on NVIDIA GPUs: double, or single, which may
         lead to another tree; all that a search decides by is in double [default: double]
     ranks_per_job : int | str
-        Under mpirun: processes that compute one likelihood together, auto or a number By default,
+        Under mpirun: processes that compute one likelihood together, auto or a number. By default,
         as many as make it faster; the result is the same with any number [default: auto].
     prefix : path
         Results are also files, PREFIX.mlsearch.*; an interrupted run is resumed by the same call.

@@ -51,17 +51,17 @@ def terrace(
     Parameters
     ----------
     tree : Source
-        The tree whose terrace is counted All trees that give every partition the same tree of its
+        The tree whose terrace is counted. All trees that give every partition the same tree of its
         taxa.
     alignment : Alignment
-        Alignment in PHYLIP, FASTA, NEXUS, Clustal or Stockholm format Gzipped or not; - reads
+        Alignment in PHYLIP, FASTA, NEXUS, Clustal or Stockholm format. Gzipped or not; - reads
         standard input.
     partitions : Source
-        Partition file: RAxML, RAxML-NG, NEXUS charsets [default: one partition]
+        Partition file: RAxML, RAxML-NG, NEXUS charsets. [default: one partition]
     write : int | str
-        Most trees that are written [default: 100] Also right after the word.
+        Most trees that are written [default: 100]. Also right after the word.
     model : Value
-        GTR+G, HKY+I, LG+F+G, BIN, MK ...; or auto Also GY+F3X4, GTRGAMMA, PROTGAMMALG and others;
+        GTR+G, HKY+I, LG+F+G, BIN, MK ...; or auto. Also GY+F3X4, GTRGAMMA, PROTGAMMALG and others;
         auto selects one for each partition; a file is read as with -q.
     auto_criterion : Value
         Criterion for model selection with auto [default: bic]
@@ -71,7 +71,7 @@ def terrace(
         File of the weights of the columns: whole numbers separated by white space, one for each
         column; a column of weight 2 counts as two, one of weight 0 is left out [default: all 1]
     brlen : Value
-        Branch lengths of partitions [default: linked] The same in all partitions, the same up to
+        Branch lengths of partitions [default: linked]. The same in all partitions, the same up to
         one factor per partition, or separate for each.
     unlinked : bool
         The same as --brlen unlinked
@@ -103,22 +103,22 @@ def terrace(
         Ascertainment bias correction of RAxML's ASC_ models: only lewis; the others are written in
         the model, as +ASC_FELS{sites} or +ASC_STAM{sites/sites/...} [default: lewis]
     tree_format : Value
-        Write trees also as NEXUS (for FigTree) or PhyloXML In files with .nex or .xml at the end of
-        their names, beside those in Newick format.
+        Write trees also as NEXUS (for FigTree) or PhyloXML. In files with .nex or .xml at the end
+        of their names, beside those in Newick format.
     report : Value
-        on or off: the page PREFIX.mlsearch.html [default: on] All results in one file, to be looked
-        at in a browser.
+        on or off: the page PREFIX.mlsearch.html [default: on]. All results in one file, to be
+        looked at in a browser.
     names : Value
-        Write results also with the names of RAxML or RAxML-NG RAxML_bestTree.NAME, or
+        Write results also with the names of RAxML or RAxML-NG. RAxML_bestTree.NAME, or
         PATH.raxml.bestTree, beside NAME.mlsearch.bestTree [default: mlsearch; of a link called
         raxmlHPC or raxml-ng the names of that program].
     seed : int | str
-        Seed of all random numbers [default: 12345] The same seed gives the same result.
+        Seed of all random numbers [default: 12345]. The same seed gives the same result.
     threads : int | str
-        Number of threads, auto or auto{N} As many as are useful, at most N; the result is the same
+        Number of threads, auto or auto{N}. As many as are useful, at most N; the result is the same
         with any number [default: auto].
     mem : Value
-        Most memory to use, as 500M or 8G Fewer computations at the same time, then CLVs that are
+        Most memory to use, as 500M or 8G. Fewer computations at the same time, then CLVs that are
         computed again when they are needed; the result is the same [default: what is free].
     simd : Value
         Instruction set: auto, scalar, avx2 or avx512; the result is the same with any of them
@@ -132,7 +132,7 @@ def terrace(
         Precision of the scores of regraft positions on NVIDIA GPUs: double, or single, which may
         lead to another tree; all that a search decides by is in double [default: double]
     ranks_per_job : int | str
-        Under mpirun: processes that compute one likelihood together, auto or a number By default,
+        Under mpirun: processes that compute one likelihood together, auto or a number. By default,
         as many as make it faster; the result is the same with any number [default: auto].
     prefix : path
         Results are also files, PREFIX.mlsearch.*; an interrupted run is resumed by the same call.
