@@ -132,6 +132,9 @@ pub(crate) struct MatrixReport {
     pub mean: Option<f64>,
     /// The largest.
     pub largest: Option<f64>,
+    /// The taxa in the order of the rows of a file that has no names (`npy`).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub order: Vec<String>,
     /// The distances between all taxa, to be looked at.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub map: Option<DistanceMapReport>,

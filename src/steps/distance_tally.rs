@@ -126,6 +126,7 @@ impl Tally {
             least: if_any(self.least),
             mean: if_any((self.sum as f64 / PARTS + self.rest) / known.max(1) as f64),
             largest: if_any(self.largest),
+            order: Vec::new(),
             map: self.map(taxa),
             trees: Vec::new(),
             partitions: Vec::new(),

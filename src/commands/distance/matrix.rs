@@ -158,8 +158,7 @@ impl Sequences<'_> {
         record: &mut RunRecord,
     ) -> Result<Computed> {
         let order = &self.rows;
-        let names: Vec<String> =
-            order.taxa.iter().map(|&taxon| self.names[taxon].clone()).collect();
+        let names = self.row_names();
         let mut rows_of_taxa = TaxonRows::new(pairs, order.sequence_of_row());
         let num_taxa = names.len();
         let Arrangement { waits, storage, .. } = arrangement;

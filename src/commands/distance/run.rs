@@ -183,6 +183,9 @@ fn matrix_and_trees(
     let Computed { tally, store } = sequences.write(prepared, options, setup, phase, record)?;
     drop(pairs);
     let mut report = tally.report(name, sequences.names.len());
+    if options.format == MatrixFormat::Npy {
+        report.order = sequences.row_names();
+    }
     let trees = match store {
         Some(_) if sequences.names.len() < 2 => {
             let (count, place) = (sequences.names.len(), &sequences.place);

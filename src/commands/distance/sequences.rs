@@ -81,6 +81,11 @@ impl<'a> Sequences<'a> {
         whole.into_iter().chain(partitions.iter().enumerate().map(number))
     }
 
+    /// The names of the taxa in the order of the rows.
+    pub(crate) fn row_names(&self) -> Vec<String> {
+        self.rows.taxa.iter().map(|&taxon| self.names[taxon].clone()).collect()
+    }
+
     /// Number of different sequences.
     pub(crate) fn count(&self) -> usize {
         self.identical.as_ref().map_or(self.names.len(), |identical| identical.num_kept())

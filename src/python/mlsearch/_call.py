@@ -52,7 +52,7 @@ def call(
         finally:
             if bar is not None:
                 bar.close()
-        result = Result._read(word, path, text, is_temporary=prefix is None, taxa=inputs.taxa)
+        result = Result._read(word, path, text, is_temporary=prefix is None)
     for line in messages.splitlines():
         if line.startswith(_WARNING):
             message = with_arguments(line[len(_WARNING) :])

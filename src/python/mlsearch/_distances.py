@@ -21,16 +21,16 @@ _DISTANCE = r" -?\d+\.\d{8}"
 class Distances(NamedTuple):
     """A symmetric matrix of distances."""
 
-    #: The taxa of the rows; `None` in an array of NumPy, which has no names.
-    taxa: list[str] | None
+    #: The taxa of the rows.
+    taxa: list[str]
     #: Shape (taxa, taxa).
     values: _NUMBERS
 
 
-def read_distances(kind: str, data: bytes) -> Distances:
-    """The matrix of a file of this kind, in any format of `dist_format`."""
+def read_distances(kind: str, data: bytes, order: list[str]) -> Distances:
+    """The matrix of a file of this kind, in any format of `dist_format`; `order` has the taxa of an array, which has no names."""
     if kind.endswith(".npy"):
-        return Distances(None, np.load(io.BytesIO(data)))
+        return Distances(order, np.load(io.BytesIO(data)))
     if kind.endswith(".gz"):
         data = gzip.decompress(data)
     # Names may have characters at which `splitlines` would divide.

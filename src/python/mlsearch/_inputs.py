@@ -47,8 +47,6 @@ class Inputs:
         self._names: dict[str, str] = {}
         self._without_lines: list[str] = []
         self._faults: list[Fault] = []
-        #: The taxa of an alignment that was given in rows.
-        self.taxa: list[str] | None = None
 
     def __enter__(self) -> Inputs:
         return self
@@ -113,10 +111,9 @@ class Inputs:
         content = _content(value)
         if content is not None:
             return self._write(name, content)
-        self.taxa, rows = [], []
+        rows = []
         try:
             for taxon, sequence in rows_of(value):
-                self.taxa.append(taxon)
                 rows.append(f">{taxon}\n{self._sequence(name, taxon, sequence)}\n")
         except TypeError as error:
             self._faults.append(Fault(str(error), file=name))

@@ -79,15 +79,11 @@ class Result:
     report: dict[str, Any]
     files: Mapping[str, bytes]
     output: str
-    #: The taxa of an alignment that was given in rows.
-    _rows: list[str] | None
 
     @classmethod
-    def _read(
-        cls, word: str, prefix: str, output: str, *, is_temporary: bool, taxa: list[str] | None
-    ) -> Result:
+    def _read(cls, word: str, prefix: str, output: str, *, is_temporary: bool) -> Result:
         self = cls.__new__(cls)
-        self.word, self.output, self._rows = word, output, taxa
+        self.word, self.output = word, output
         self.files = _Files(prefix, is_temporary)
         self.report = json.loads(self.files["json"]) if "json" in self.files else {}
         return self
@@ -212,7 +208,7 @@ class Result:
         if "" not in files:
             where = ": those of each partition are in `partition_distances`" if files else ""
             raise AttributeError(f"'{self.word}' has found no matrix of distances{where}")
-        return read_distances(files[""], self.files[files[""]])
+        return read_distances(files[""], self.files[files[""]], self._at("distances", "order") or [])
 
     def _files_of_distances(self) -> dict[str, str]:
         """The kinds of files of distances by the numbers of their partitions, "" for all of them together."""
@@ -236,8 +232,11 @@ class Result:
         """
         files = self._files_of_distances()
         partitions = self._at("distances", "partitions") or []
-        kinds = {each["name"]: files[str(each["number"])] for each in partitions}
-        return {name: read_distances(kind, self.files[kind]) for name, kind in kinds.items()}
+        found = {}
+        for each in partitions:
+            kind = files[str(each["number"])]
+            found[each["name"]] = read_distances(kind, self.files[kind], each["distances"].get("order", []))
+        return found
 
     def _distances_of_trees(self) -> _NUMBERS:
         rows = [line.split("\t") for line in self.text_of("rfDistances").splitlines() if line.strip()]
@@ -258,13 +257,7 @@ class Result:
         """Taxa in the order of the rows of :attr:`distances`, or those of the tree."""
         if not self._files_of_distances():
             return self.tree.taxa
-        taxa = self._distances_of_sequences().taxa or self._rows
-        if taxa is None:
-            raise AttributeError(
-                "an array of NumPy has no names: its rows are in the order of the alignment; files in other formats "
-                '(dist_format="tsv") have them'
-            )
-        return taxa
+        return self._distances_of_sequences().taxa
 
     def to_skbio_distances(self) -> Any:
         """The distances as `skbio.DistanceMatrix`."""

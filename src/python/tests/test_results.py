@@ -25,7 +25,7 @@ def test_distances_are_the_same_in_all_formats(dist_format: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::mlsearch.MlsearchWarning")
-@pytest.mark.parametrize("dist_format", FORMATS)
+@pytest.mark.parametrize("dist_format", [*FORMATS, "npy"])
 def test_distances_of_taxa_with_blanks_in_their_names(dist_format: str) -> None:
     names = ["Homo sapiens", "b 0.5", "c", "a name that is longer"]
     rows = "".join(f"'{name}' {sequence}\n" for name, sequence in zip(names, SEQUENCES.values()))
@@ -36,11 +36,10 @@ def test_distances_of_taxa_with_blanks_in_their_names(dist_format: str) -> None:
     assert np.array_equal(found.distances, expected)
 
 
-def test_an_array_has_no_names_unless_rows_were_given(hominoids: Path) -> None:
+def test_an_array_has_the_names_of_its_rows(hominoids: Path) -> None:
     found = mlsearch.distance(hominoids, model="JC", dist_format="npy")
     assert found.distances.shape == (7, 7)
-    with pytest.raises(AttributeError, match="in the order of the alignment"):
-        found.taxa
+    assert found.taxa == mlsearch.distance(hominoids, model="JC").taxa
 
 
 @pytest.mark.parametrize("dist_format", ["square", "tsv", "npy"])
@@ -48,7 +47,7 @@ def test_distances_of_partitions_are_apart(dist_format: str) -> None:
     found = mlsearch.distance(SEQUENCES, partitions=PARTITIONS, unlinked=True, dist_format=dist_format)
     assert list(found.partition_distances) == ["one", "two"]
     taxa, values = found.partition_distances["two"]
-    assert taxa == (None if dist_format == "npy" else list("abcd"))
+    assert taxa == list("abcd")
     assert values[0].tolist() == pytest.approx([0, 0.232616, 0.571605, 1.207078], abs=1e-6)
     with pytest.raises(AttributeError, match="partition_distances"):
         found.distances
