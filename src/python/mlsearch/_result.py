@@ -235,7 +235,7 @@ class Result:
         found = {}
         for each in partitions:
             kind = files[str(each["number"])]
-            found[each["name"]] = read_distances(kind, self.files[kind], each["distances"].get("order", []))
+            found[each["name"]] = read_distances(kind, self.files[kind], each.get("order", []))
         return found
 
     def _distances_of_trees(self) -> _NUMBERS:
