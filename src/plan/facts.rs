@@ -87,6 +87,8 @@ pub(crate) struct Workload {
     pub only_replicates: bool,
     /// It computes distances of pairs, which several ranks share.
     pub has_pairs: bool,
+    /// It describes a run that has jobs.
+    pub describes_jobs: bool,
 }
 
 /// How the likelihoods of an analysis share the memory.
@@ -126,8 +128,10 @@ pub(crate) enum IdenticalSequences {
 impl Facts {
     /// Those of a run that is described only: it writes nothing, and likelihoods are measured without a plan of memory.
     pub(crate) fn of_check(self) -> Self {
-        let Workload { memory, identical, .. } = self.workload;
+        let Workload { memory, identical, only_replicates, .. } = self.workload;
         let workload = Workload {
+            only_replicates,
+            describes_jobs: memory != MemoryPlan::Own,
             memory: if memory == MemoryPlan::Jobs { MemoryPlan::Own } else { memory },
             identical: match identical {
                 IdenticalSequences::OneInSearches => IdenticalSequences::AllTakePart,

@@ -25,12 +25,13 @@ pub(super) fn ranks_per_job(
             side_by_side: replicates,
         },
     };
+    let has_jobs = deals_jobs(plan) || workload.describes_jobs;
     match plan.run.ranks_per_job {
         _ if shares_pairs(plan) => 1,
         Some(1) => 1,
-        Some(number) if deals_jobs(plan) => number.min(ranks.size()),
+        Some(number) if has_jobs => number.min(ranks.size()),
         Some(_) => ranks.size(),
-        None if deals_jobs(plan) => best_ranks_per_job(ranks, partitions, jobs, memory),
+        None if has_jobs => best_ranks_per_job(ranks, partitions, jobs, memory),
         None if is_worth_sharing(ranks, partitions) => ranks.size(),
         None => 1,
     }

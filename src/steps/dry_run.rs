@@ -188,7 +188,7 @@ fn describe_memory(
         let more = if whole.is_complete() { "about" } else { "more than" };
         let each = most - used - cost.shared_bytes();
         let side_by_side = resources.of_one_search(plan).companions().count() as u64 * each;
-        let what = if resources.num_ranks() > 1 { "memory of each rank" } else { "memory" };
+        let what = if plan.run.ranks.is_some() { "memory of each rank" } else { "memory" };
         rows.push((what, format!("{more} {}", format_bytes(most + side_by_side))));
         if side_by_side > 0 {
             rows.push(("  of which for scans and climbs side by side", format_bytes(side_by_side)));
