@@ -337,6 +337,10 @@ fn gene_trees_are_compared_with_a_species_tree() {
         assert!(files.remove("log").is_some());
     }
     assert_eq!(whole, merged);
+    scratch.write("others.nwk", "((Ann,Bob),Cyd,Dan);");
+    let ran = scratch.run(&format!("genes --merge {shards} --gcf-tree others.nwk -n none"));
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(ran.stderr.contains("have they the same names?"), "{}", ran.stderr);
 }
 
 /// Readers of trees that species-tree and plotting programs are made with; those that this machine has.

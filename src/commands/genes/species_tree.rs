@@ -4,6 +4,7 @@ use super::search_gene::GeneSearch;
 use crate::bootstrap::{SiteQuartets, SiteStates, clades_around};
 use crate::dataset::{Genes, Opened, own_taxa, read_one_tree};
 use crate::error::{Error, Result};
+use crate::observer::{Event, Observer};
 use crate::panics::caught;
 use crate::plan::Plan;
 use crate::runtime::{RunRecord, with_threads};
@@ -116,6 +117,10 @@ impl SpeciesTree {
     /// # Errors
     /// A file that cannot be written.
     pub(super) fn deliver(&self, plan: &Plan, record: &mut RunRecord) -> Result<()> {
+        if self.genes.is_empty() {
+            let warning = "no gene tree is compared with the tree of --gcf-tree, which lacks taxa of each: have they the same names?";
+            record.progress.event(&Event::Warning(warning.to_string()));
+        }
         let branches = clades_around(&self.tree);
         let mut support = BranchSupport::default();
         let mut found = Found { has_lengths: self.has_lengths, genes: None, sites: None };
