@@ -276,6 +276,10 @@ fn more_free_rates_are_not_less_likely() {
     };
     let found = ["R2", "R3", "R4", "R5"].map(|rates| lnl(rates).expect(rates));
     assert!(found.is_sorted(), "{found:?}");
+    // The one that is chosen is fitted well, and others that are far worse are not.
+    let marks = |line: &str| line.rsplit('\t').take(2).map(String::from).collect::<Vec<_>>();
+    assert_eq!(marks(table.lines().nth(1).expect("a model")), ["1", "1"]);
+    assert!(table.lines().skip(2).any(|line| marks(line) == ["0", "0"]), "{table}");
 }
 
 #[test]

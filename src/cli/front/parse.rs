@@ -53,9 +53,7 @@ pub fn parse(words: &[String]) -> Result<Analysis, Stop> {
         return Err(Stop::Text(text));
     }
     let mut typed = lex(rest);
-    if let Some(command) =
-        instead_of_fasttree(rest).filter(|_| !typed.iter().any(|one| one.is("msa")))
-    {
+    if let Some(command) = instead_of_fasttree(rest) {
         return Err(Stop::Refused(Error::Usage(format!(
             "this looks like a command line of FastTree, which is not read here. Try: {command}"
         ))));

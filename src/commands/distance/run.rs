@@ -114,10 +114,7 @@ fn compute_for_rank_0(options: &MatrixPlan, ranks: Ranks, mut session: Session) 
     let mut num_taxa = 0;
     for sequences in Sequences::all(options, &session.setup) {
         num_taxa = sequences.names.len();
-        let method = match sequences.partition {
-            None => found.method.clone(),
-            Some([_, partition]) => found.of_partition(partition),
-        };
+        let (method, _) = found.of(&sequences);
         sequences.compute_for_rank_0(ranks, &method, &session.setup)?;
     }
     let has_one_tree = options.trees.len() == 1 && num_taxa > 1 && !options.apart;
@@ -165,10 +162,7 @@ fn matrix_and_trees(
     record: &mut RunRecord,
 ) -> Result<(Tally, MatrixReport, Vec<JoinedTree>)> {
     let arrangement = sequences.arrange(options, setup, used)?;
-    let (method, name) = match sequences.partition {
-        None => (found.method.clone(), found.name()),
-        Some([_, partition]) => (found.of_partition(partition), found.name_of_partition(partition)),
-    };
+    let (method, name) = found.of(&sequences);
     let mut pairs = sequences.prepare(&method, setup);
     if let Some(gpus) = setup.resources.gpus() {
         match pairs.compute_on_gpus(gpus)? {
@@ -283,6 +277,16 @@ impl Found {
             _ => "",
         };
         format!("{by}{}", self.names[partition])
+    }
+
+    /// What it is for these sequences, and its name.
+    fn of(&self, sequences: &Sequences) -> (DistanceMethod, String) {
+        match sequences.partition {
+            None => (self.method.clone(), self.name()),
+            Some([_, partition]) => {
+                (self.of_partition(partition), self.name_of_partition(partition))
+            }
+        }
     }
 
     /// The same for one of the partitions.

@@ -118,7 +118,7 @@ impl SpeciesTree {
     /// A file that cannot be written.
     pub(super) fn deliver(&self, plan: &Plan, record: &mut RunRecord) -> Result<()> {
         if self.genes.is_empty() {
-            let warning = "no gene tree is compared with the tree of --gcf-tree, which lacks taxa of each: have they the same names?";
+            let warning = "there is no gene tree of which all taxa are in the tree of --gcf-tree: have they the same names?";
             record.progress.event(&Event::Warning(warning.to_string()));
         }
         let branches = clades_around(&self.tree);

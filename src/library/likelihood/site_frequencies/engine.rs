@@ -409,16 +409,14 @@ impl Engine for SiteFrequencyEngine {
             Ok(())
         })?;
         // Of each score: its partition, the number of its program among those of the partition, and its number there.
-        let mut of_scores = Vec::new();
+        let (mut of_scores, mut next) = (Vec::new(), vec![0; of_partition.len()]);
         for program in programs {
-            let own = &of_partition[program.partition];
-            let number = own.iter().position(|&i| std::ptr::eq(&programs[i], program));
-            let number = number.expect("a program of its partition");
-            of_scores
-                .extend((0..program.num_scores()).map(|score| (program.partition, number, score)));
+            let (partition, number) = (program.partition, next[program.partition]);
+            of_scores.extend((0..program.num_scores()).map(|score| (partition, number, score)));
+            next[partition] += 1;
         }
         let partitions: Vec<usize> = of_scores.iter().map(|&(partition, ..)| partition).collect();
-        let mut sums = self.sums(&partitions, |at| {
+        let sums = self.sums(&partitions, |at| {
             let (partition, number, score) = of_scores[at];
             let blocks = self.units_of(partition).flat_map(|unit| {
                 let range = score * unit.num_blocks()..(score + 1) * unit.num_blocks();
@@ -428,7 +426,7 @@ impl Engine for SiteFrequencyEngine {
             });
             blocks.collect()
         });
-        let mut sums = sums.drain(..).map(|[sum]| sum);
+        let mut sums = sums.into_iter().map(|[sum]| sum);
         let scores =
             |program: &InsertionProgram| sums.by_ref().take(program.num_scores()).collect();
         Ok(programs.iter().map(scores).collect())
