@@ -215,3 +215,19 @@ fn options_that_name_data_and_matrices_mean_what_the_model_string_can_say() {
         assert!(ran.stdout.contains(word), "'{word}' is missing in {}", ran.stdout);
     }
 }
+
+/// Lengths that codons and nucleotides share mean something else in each.
+#[test]
+fn lengths_that_types_of_data_share_are_warned_of() {
+    let scratch = mixed_data();
+    for (mode, warns) in MODES.into_iter().zip([true, false, false]) {
+        let ran = scratch.succeed(&format!("search --check {DATA} --brlen {mode} -n x --redo"));
+        let warning = "different types of data have the same branch lengths";
+        assert_eq!(ran.stderr.contains(warning), warns, "{mode}: {}", ran.stderr);
+    }
+    scratch.write("dna.part", "DNA, a = 1-400\nDNA, b = 401-898\n");
+    let primates = repository("datasets/primates.phy").display().to_string();
+    let command = format!("search --check -s {primates} -q dna.part -m GTR+G -n x --redo");
+    let ran = scratch.succeed(&command);
+    assert!(!ran.stderr.contains("different types"), "{}", ran.stderr);
+}

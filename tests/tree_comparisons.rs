@@ -233,6 +233,25 @@ fn support_of_a_tree_without_lengths_has_none() {
         .assert_refused(&["the middle of a tree needs the lengths"]);
 }
 
+/// Only branches that are in the tree get support, and replicates count for those that they have.
+#[test]
+fn support_of_trees_with_multifurcations() {
+    let scratch = Scratch::new();
+    scratch.write("b.nwk", "(A,B,(C,(D,(E,F))));\n(A,B,C,D,(E,F));\n(A,(B,C),(D,E,F));\n");
+    let text = "(A:1,B:1,C:1,(D:1,E:1,F:5):1);\n";
+    scratch.write("t.nwk", text);
+    scratch.succeed("support --tree t.nwk --bs-trees b.nwk --bs-metric fbp,tbe,ic1 -n x");
+    let found = read(&scratch, "x.mlsearch.support");
+    // In the second tree, one taxon must be moved, of at most 2.
+    assert_eq!(found, text.replace("F:5):1", "F:5)67/0.833/1:1"));
+    assert_eq!(report(&scratch, "x")["support"]["branches"].as_array().unwrap().len(), 1);
+    scratch.succeed("support --tree t.nwk --bs-trees b.nwk --root midpoint -n y");
+    assert_eq!(read(&scratch, "y.mlsearch.support"), "(((A:1,B:1,C:1)67:1,D:1,E:1):1.5,F:3.5);\n");
+    scratch.write("star.nwk", "(A,B,C,D,E,F);");
+    scratch.succeed("support --tree star.nwk --bs-trees b.nwk -n z");
+    assert_eq!(read(&scratch, "z.mlsearch.support"), "(A,B,C,D,E,F);\n");
+}
+
 #[test]
 fn bootstrap_and_transfer_supports_are_those_of_phangorn() {
     let scratch = Scratch::new();

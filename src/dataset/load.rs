@@ -8,7 +8,7 @@ use super::constraint::{check_trees, read_constraint};
 use super::invariable::check_all_variable;
 use super::linked_rates::link_exchange_rates;
 use super::models::{ModelChoice, resolve_model};
-use super::remarks::{Remarks, note_unused, remark};
+use super::remarks::{Remarks, note_unused, remark, warn_of_shared_lengths};
 use super::rooting::{Root, find_root};
 use super::site_frequencies::{
     apply_file, check_models, give_frequencies, read_guide_tree, rounded,
@@ -20,6 +20,7 @@ use crate::alphabet::DataType;
 use crate::bootstrap::SamplingUnit;
 use crate::error::{Error, Fault, Faults, Place, Result, abridged, collect};
 use crate::input::{name_of, read_text};
+use crate::likelihood::BrlenLinkage;
 use crate::model::Model;
 use crate::model_selection::CandidateSet;
 use crate::partition::{
@@ -288,6 +289,9 @@ fn load_partitions(
     remarks.warnings.extend(suspicions(alignment, &partitions));
     remark(&taxa, &partitions, &report, &mut remarks);
     note_unused(plan, &partitions, &candidates, &mut remarks);
+    if plan.facts.needs.models && plan.linkage() == BrlenLinkage::Linked {
+        warn_of_shared_lengths(&partitions, &mut remarks);
+    }
     for (partition, candidates) in partitions.iter_mut().zip(&candidates) {
         let warning = count_with_warning(partition);
         // The selected model may not count frequencies.

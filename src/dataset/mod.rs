@@ -45,5 +45,4 @@ pub(crate) use load::{MAX_PARTITION_FILE, count_with_warning};
 pub(crate) use models::{ModelChoice, resolve_model, write_models};
 pub(crate) use trees::{
     Lengths, own_taxa, read_drawings, read_forest, read_gene_trees, read_more, read_one_tree,
-    read_topologies,
 };

@@ -8,6 +8,7 @@ use crate::model_selection::CandidateSet;
 use crate::partition::{Partition, format_ranges};
 use crate::plan::Plan;
 use crate::taxa::Taxa;
+use std::collections::BTreeMap;
 
 /// Fewest taxa with which a partition is informative about the topology.
 const MIN_INFORMATIVE_TAXA: usize = 4;
@@ -142,6 +143,23 @@ pub(crate) fn remark(
         strangers.len()
     );
     remarks.warn_of_each(&summary, strangers);
+}
+
+/// Warns if partitions of different types of data have the same branch lengths, which are substitutions for each codon in one
+/// and for each nucleotide in another.
+pub(crate) fn warn_of_shared_lengths(partitions: &[Partition], remarks: &mut Remarks) {
+    let mut first = BTreeMap::new();
+    for partition in partitions.iter().filter(|partition| partition.patterns.num_tips() > 1) {
+        first.entry(partition.model.data_type.name()).or_insert(&partition.name);
+    }
+    if first.len() > 1 {
+        let each = first.iter().map(|(kind, name)| format!("'{}' ({kind})", abridged(name)));
+        remarks.warnings.push(format!(
+            "partitions of different types of data have the same branch lengths: {}; their sites change at different rates, \
+             for which --brlen scaled has a factor of each partition",
+            each.collect::<Vec<_>>().join(", ")
+        ));
+    }
 }
 
 /// Partitions whose taxa cannot be placed relative to those of the others: fewer than two taxa in common.

@@ -360,27 +360,6 @@ pub(crate) fn read_drawings(path: &Path) -> Result<Vec<(Taxa, DrawingRead)>> {
     Ok(drawings)
 }
 
-/// All trees of a file over the taxa of `reference`, which names the source of the taxa. Branch lengths are
-/// ignored.
-///
-/// # Errors
-/// [`Error::Input`] with every fault of every tree, [`Error::Io`].
-pub(crate) fn read_topologies(path: &Path, taxa: &Taxa, reference: &str) -> Result<Vec<Tree>> {
-    let file = path.display().to_string();
-    let mut trees = Vec::new();
-    for_each_tree(path, Some(taxa), |_, newick| {
-        trees.push(topology(newick, taxa, &file, reference)?);
-        Ok(())
-    })?;
-    Ok(trees)
-}
-
-fn topology(mut newick: NewickTree, taxa: &Taxa, file: &str, reference: &str) -> Result<Tree> {
-    newick.drop_lengths();
-    let tree = newick.to_tree(taxa, file, None).map_err(|error| against(error, reference));
-    Ok(tree?.0)
-}
-
 /// Faults about taxa name the alignment, with which a tree is usually compared; here they name `reference`.
 fn against(error: Error, reference: &str) -> Error {
     match error {

@@ -91,7 +91,7 @@ impl<'a> Session<'a> {
         report.run.threads = resources.threads();
         report.run.simd = engine.instruction_set.to_string();
         report.run.backend = engine.engine.to_string();
-        let data = describe_data(&loaded);
+        let data = describe_data(plan, &loaded);
         progress.abridged(&data.short, &data.full);
         for note in &loaded.remarks.notes {
             progress.event(&Event::Note(note.clone()));
@@ -305,7 +305,7 @@ pub(crate) struct Described {
 }
 
 /// The alignment and its partitions, as they are shown before anything is computed.
-pub(crate) fn describe_data(loaded: &Loaded) -> Described {
+pub(crate) fn describe_data(plan: &Plan, loaded: &Loaded) -> Described {
     let (taxa, sites) = (loaded.taxa.len(), loaded.num_sites);
     let patterns = loaded.num_patterns();
     let mut text = format!("{taxa} taxa, {sites} sites, {patterns} patterns (distinct columns)");
@@ -314,8 +314,14 @@ pub(crate) fn describe_data(loaded: &Loaded) -> Described {
         100.0 * loaded.report.undetermined_fraction
     ));
     if loaded.partitions.len() > 1 {
+        let lengths = match plan.linkage() {
+            _ if !plan.facts.needs.models => "",
+            BrlenLinkage::Linked => " with the same branch lengths (--brlen linked)",
+            BrlenLinkage::Scaled => " with the same branch lengths up to a factor",
+            BrlenLinkage::Unlinked => " with their own branch lengths",
+        };
         text.push_str(&format!(
-            "{} partitions, gappyness {:.1} % (taxon x partition cells without data)\n",
+            "{} partitions{lengths}, gappyness {:.1} % (taxon x partition cells without data)\n",
             loaded.partitions.len(),
             100.0 * loaded.gappyness
         ));

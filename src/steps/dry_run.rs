@@ -30,7 +30,7 @@ pub(crate) fn describe_run(
 ) -> Result<()> {
     let Session { setup, record } = session;
     let loaded = &setup.loaded;
-    let mut text = describe_data(loaded).short;
+    let mut text = describe_data(setup.plan, loaded).short;
     for note in setup.plan.notes.iter().chain(&loaded.remarks.notes) {
         text.push_str(&format!("note: {note}\n"));
     }

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::output::{BranchSupportReport, OutputKind, SupportReport};
 use crate::runtime::RunRecord;
 use crate::taxa::Taxa;
-use crate::tree::{Drawing, Drawn, Tree};
+use crate::tree::{Drawing, Drawn, Multifurcating, Tree};
 
 /// The tree with support values.
 pub(crate) const SUPPORT: OutputKind =
@@ -34,7 +34,7 @@ impl BranchSupport {
     pub(crate) fn add_replicates(
         &mut self,
         tree: &Tree,
-        replicates: &[Tree],
+        replicates: &[Multifurcating],
         kinds: &[SupportKind],
     ) {
         let source = || format!("{} trees", replicates.len());
@@ -65,6 +65,15 @@ impl BranchSupport {
                     self.transfer_distances = Some(transfer.mean_distances);
                 }
             }
+        }
+    }
+
+    /// Forgets what is known of these branches.
+    pub(crate) fn forget(&mut self, is_meant: impl Fn(usize) -> bool) {
+        let of_kinds = self.kinds.iter_mut().map(|(support, _)| &mut support.values);
+        for values in of_kinds.chain(&mut self.transfer_distances) {
+            let meant = values.iter_mut().enumerate().filter(|(branch, _)| is_meant(*branch));
+            meant.for_each(|(_, value)| *value = None);
         }
     }
 }

@@ -17,6 +17,7 @@ use crate::plan::{
     Facts, IdenticalSequences, LEAST_TAXA_OF_REPLICATES, MemoryPlan, Needs, Plan, Workload,
 };
 use crate::runtime::{Session, Setup, sweeps_of_search, with_threads};
+use crate::tree::Multifurcating;
 
 /// A search with n threads takes 1/n to this power of the time of one: 0.6 to 0.7 with two.
 const THREADS_OF_A_SEARCH: f64 = 0.6;
@@ -106,6 +107,7 @@ pub(crate) fn search_whole(session: &mut Session, replicates: bool) -> Result<Fo
     if replicates {
         deliver_ancestral(session, &outcomes)?;
         let trees = make_replicates(session, &best.models)?;
+        let trees: Vec<Multifurcating> = trees.iter().map(Multifurcating::from).collect();
         let kinds = &session.setup.plan.support.kinds;
         with_threads(session.setup.plan, || support.add_replicates(&best.tree, &trees, kinds));
     }

@@ -22,7 +22,7 @@ use crate::steps::distance_trees::{Store, check_size, set_f84, tree_of_pairs};
 use crate::steps::replicates::{collect_replicates, resample};
 use crate::steps::select::select_models;
 use crate::steps::{BranchSupport, deliver_support};
-use crate::tree::Tree;
+use crate::tree::{Multifurcating, Tree};
 
 /// Its section of the JSON file.
 pub(super) const SECTION: Section<MatrixReport> = Section::new("distances");
@@ -207,6 +207,7 @@ fn support(
     mut session: Session,
 ) -> Result<()> {
     let trees = trees_of_replicates(options, method, &mut session)?;
+    let trees: Vec<Multifurcating> = trees.iter().map(Multifurcating::from).collect();
     let mut support = BranchSupport::default();
     let kinds = &session.setup.plan.support.kinds;
     with_threads(session.setup.plan, || support.add_replicates(tree, &trees, kinds));

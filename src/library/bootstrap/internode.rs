@@ -1,8 +1,8 @@
 //! Internode certainty: how far a set of trees agrees with a branch, given what else they have in its place (Salichos,
 //! Stamatakis & Rokas 2014, Mol. Biol. Evol. 31:1261; Salichos & Rokas 2013, Nature 497:327).
 
-use super::support::{count_listed, count_splits};
-use crate::tree::{Split, SplitTable, Tree, tree_splits};
+use super::support::count_splits;
+use crate::tree::{Multifurcating, Split, SplitTable, Tree, tree_splits};
 use rayon::prelude::*;
 
 /// Share of the trees above which further conflicting splits count for ICA: the 5 % of the publication of 2014, applied as
@@ -23,7 +23,7 @@ pub struct InternodeCertainty {
 ///
 /// # Panics
 /// If a tree has another number of tips.
-pub fn internode_certainty(best: &Tree, trees: &[Tree]) -> InternodeCertainty {
+pub fn internode_certainty(best: &Tree, trees: &[Multifurcating]) -> InternodeCertainty {
     let mut found =
         InternodeCertainty { ic: vec![None; best.num_edges()], ica: vec![None; best.num_edges()] };
     if trees.is_empty() {
@@ -31,7 +31,11 @@ pub fn internode_certainty(best: &Tree, trees: &[Tree]) -> InternodeCertainty {
     }
     let splits = tree_splits(best);
     let wanted: Vec<&Split> = splits.iter().map(|(_, split)| split).collect();
-    let certainties = certainties(&wanted, &count_splits(trees), trees.len());
+    let counted = count_splits(trees.iter().map(|tree| {
+        assert_eq!(tree.tips().len(), best.num_tips(), "all trees must have the same tips");
+        tree.splits().into_iter().map(|(_, split)| split)
+    }));
+    let certainties = certainties(&wanted, &counted, trees.len());
     for ((edge, _), [ic, ica]) in splits.iter().zip(certainties) {
         found.ic[edge.index()] = Some(ic);
         found.ica[edge.index()] = Some(ica);
@@ -41,7 +45,7 @@ pub fn internode_certainty(best: &Tree, trees: &[Tree]) -> InternodeCertainty {
 
 /// IC and ICA of splits in trees of any degrees, each given by its splits.
 pub fn certainty_of_splits(splits: &[&Split], trees: &[Vec<Split>]) -> Vec<[f64; 2]> {
-    let counted = count_listed(trees.iter().map(|splits| splits.iter().cloned()));
+    let counted = count_splits(trees.iter().map(|splits| splits.iter().cloned()));
     certainties(splits, &counted, trees.len())
 }
 
@@ -93,10 +97,11 @@ mod tests {
     use crate::taxa::Taxa;
     use crate::tree::read_newick;
 
-    fn read(text: &str) -> Vec<Tree> {
+    fn read(text: &str) -> (Vec<Tree>, Vec<Multifurcating>) {
         let taxa = Taxa::new("ABCDE".chars().map(String::from).collect()).unwrap();
         let trees = read_newick(text, "t").unwrap();
-        trees.iter().map(|t| t.to_tree(&taxa, "t", None).unwrap().0).collect()
+        let binary = trees.iter().map(|t| t.to_tree(&taxa, "t", None).unwrap().0).collect();
+        (binary, trees.iter().map(|t| t.to_multifurcating(&taxa, "t", true).unwrap()).collect())
     }
 
     #[test]
@@ -111,13 +116,13 @@ mod tests {
 
     #[test]
     fn a_branch_is_certain_if_nothing_conflicts() {
-        let trees = read(&format!(
+        let (binary, trees) = read(&format!(
             "{}{}{}",
             "((A,B),C,(D,E));".repeat(6),
             "((A,C),B,(D,E));".repeat(3),
             "((B,C),A,(D,E));"
         ));
-        let found = internode_certainty(&trees[0], &trees);
+        let found = internode_certainty(&binary[0], &trees);
         let of = |values: &[Option<f64>]| {
             let mut values: Vec<f64> = values.iter().flatten().copied().collect();
             values.sort_by(f64::total_cmp);
@@ -127,9 +132,9 @@ mod tests {
         assert!((ic[0] - agreement(&[6, 3])).abs() < 1e-15 && ic[1] == 1.0);
         assert!((ica[0] - agreement(&[6, 3, 1])).abs() < 1e-15 && ica[1] == 1.0);
         // For the rarest resolution, both are negative.
-        let rare = internode_certainty(&trees[9], &trees);
+        let rare = internode_certainty(&binary[9], &trees);
         assert!((of(&rare.ic)[0] + agreement(&[1, 6])).abs() < 1e-15);
         assert!((of(&rare.ica)[0] + agreement(&[1, 6, 3])).abs() < 1e-15);
-        assert!(internode_certainty(&trees[0], &[]).ic.iter().all(Option::is_none));
+        assert!(internode_certainty(&binary[0], &[]).ic.iter().all(Option::is_none));
     }
 }

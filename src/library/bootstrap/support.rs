@@ -3,22 +3,22 @@
 
 use rayon::prelude::*;
 
-use crate::tree::{Split, SplitTable, Tree, tree_splits};
+use crate::tree::{Multifurcating, Split, SplitTable, Tree, tree_splits};
 
 /// For each edge of `best`, by edge number, the percentage of replicates with the same split; `None`
 /// for edges to tips, and for all edges if there are no replicates. All trees must have the same tips.
 ///
 /// # Panics
 /// If a replicate has another number of tips.
-pub fn map_support(best: &Tree, replicates: &[Tree]) -> Vec<Option<f64>> {
+pub fn map_support(best: &Tree, replicates: &[Multifurcating]) -> Vec<Option<f64>> {
     let mut table = SplitTable::default();
     let edges: Vec<_> =
         tree_splits(best).into_iter().map(|(edge, split)| (edge, table.insert(split))).collect();
     let found: Vec<Vec<u32>> = replicates
         .par_iter()
         .map(|tree| {
-            assert_eq!(tree.num_tips(), best.num_tips(), "all trees must have the same tips");
-            tree_splits(tree).iter().filter_map(|(_, split)| table.number(split)).collect()
+            assert_eq!(tree.tips().len(), best.num_tips(), "all trees must have the same tips");
+            tree.splits().iter().filter_map(|(_, split)| table.number(split)).collect()
         })
         .collect();
     let mut counts = vec![0usize; table.splits().len()];
@@ -35,16 +35,8 @@ pub fn map_support(best: &Tree, replicates: &[Tree]) -> Vec<Option<f64>> {
     support
 }
 
-/// The distinct splits of trees of the same tips, and how many of the trees have each.
-pub(super) fn count_splits(trees: &[Tree]) -> (SplitTable, Vec<u32>) {
-    count_listed(trees.iter().map(|tree| {
-        assert_eq!(tree.num_tips(), trees[0].num_tips(), "all trees must have the same tips");
-        tree_splits(tree).into_iter().map(|(_, split)| split)
-    }))
-}
-
-/// The same for trees given by their splits.
-pub(super) fn count_listed(
+/// The distinct splits of trees of the same tips, which are given by their splits, and how many of the trees have each.
+pub(super) fn count_splits(
     trees: impl Iterator<Item = impl Iterator<Item = Split>>,
 ) -> (SplitTable, Vec<u32>) {
     let mut table = SplitTable::default();
@@ -67,14 +59,18 @@ mod tests {
     fn support_is_the_share_of_replicates_with_the_split() {
         let names = ["A", "B", "C", "D", "E", "F"];
         let taxa = Taxa::new(names.map(String::from).to_vec()).unwrap();
-        let read = |text: &str| -> Vec<Tree> {
-            let trees = read_newick(text, "t").unwrap();
-            trees.iter().map(|t| t.to_tree(&taxa, "t", None).unwrap().0).collect()
-        };
-        let best = &read("(A,B,(C,(D,(E,F))));")[0];
-        let replicates = read(
-            "((E,F),(D,((A,B),C))); ((A,B),D,(C,(E,F))); (A,C,(B,(D,(E,F)))); ((A,F),B,(C,(D,E))); (A,B,(C,(F,(D,E))));",
+        let best = &read_newick("(A,B,(C,(D,(E,F))));", "t").unwrap()[0];
+        let best = &best.to_tree(&taxa, "t", None).unwrap().0;
+        // One of them of any degrees.
+        let replicates = read_newick(
+            "((E,F),(D,((A,B),C))); ((A,B),D,C,(E,F)); (A,C,(B,(D,(E,F)))); ((A,F),B,(C,(D,E))); (A,B,(C,(F,(D,E))));",
+            "t",
         );
+        let replicates: Vec<Multifurcating> = replicates
+            .unwrap()
+            .iter()
+            .map(|tree| tree.to_multifurcating(&taxa, "t", true).unwrap())
+            .collect();
         let support = map_support(best, &replicates);
         let label = |edge: EdgeId| support[edge.index()].map(support_label);
         let options = NewickOptions {

@@ -8,7 +8,7 @@
 use rayon::prelude::*;
 use std::ops::{Add, Sub};
 
-use crate::tree::{EdgeId, NodeId, Split, Tree, tree_splits};
+use crate::tree::{EdgeId, Multifurcating, Split, Tree, tree_splits};
 
 /// Number of branches whose distances from a tree are computed at the same time.
 const LANES: usize = 32;
@@ -29,10 +29,10 @@ pub struct Transfer {
 ///
 /// # Panics
 /// If a replicate has another number of tips.
-pub fn map_transfer(best: &Tree, replicates: &[Tree]) -> Transfer {
+pub fn map_transfer(best: &Tree, replicates: &[Multifurcating]) -> Transfer {
     let num_tips = best.num_tips();
     assert!(
-        replicates.iter().all(|tree| tree.num_tips() == num_tips),
+        replicates.iter().all(|tree| tree.tips().len() == num_tips),
         "all trees have the same tips"
     );
     let splits = tree_splits(best);
@@ -69,45 +69,48 @@ trait Count:
 impl Count for i16 {}
 impl Count for i32 {}
 
-/// An inner node of a replicate, seen from tip 0.
-struct Step {
-    node: u32,
-    children: [u32; 2],
-    /// Number of tips behind it.
-    size: i64,
+/// How the tips behind the inner nodes of a replicate, seen from tip 0, are counted.
+struct Steps {
+    /// The nodes that are behind these, those of one node after those of another.
+    children: Vec<u32>,
+    /// The inner nodes, children first: each with the end of its own in `children` and the number of tips behind it.
+    nodes: Vec<(u32, usize, i64)>,
 }
 
-/// The inner nodes of a tree, children first.
-fn steps(tree: &Tree) -> Vec<Step> {
-    let (inner, edge) = tree.links(NodeId(0)).next().expect("a tip has a neighbour");
-    let mut sizes = vec![1; tree.num_nodes()];
-    let mut steps = Vec::with_capacity(tree.num_tips());
-    for &(node, edge) in tree.preorder(inner, edge).iter().rev() {
-        if !tree.is_tip(node) {
-            let children = tree.other_links(node, edge).map(|(child, _)| child.0);
-            let size = children.iter().map(|&child| sizes[child as usize]).sum();
-            sizes[node.index()] = size;
-            steps.push(Step { node: node.0, children, size });
+impl Steps {
+    fn new(tree: &Multifurcating) -> Self {
+        let mut children = vec![Vec::new(); tree.num_nodes()];
+        for node in 1..tree.num_nodes() {
+            children[tree.parent(node).expect("only tip 0 has none")].push(node as u32);
         }
+        let mut sizes = vec![1; tree.num_nodes()];
+        let mut steps = Steps { children: Vec::with_capacity(sizes.len()), nodes: Vec::new() };
+        // Each inner node has a smaller number than those behind it.
+        for node in (tree.tips().len()..tree.num_nodes()).rev() {
+            let own = &children[node];
+            sizes[node] = own.iter().map(|&child| sizes[child as usize]).sum();
+            steps.children.extend(own);
+            steps.nodes.push((node as u32, steps.children.len(), sizes[node]));
+        }
+        steps
     }
-    steps
 }
 
 /// For each split, the sum of its transfer distances from all replicates.
 fn sum_distances<T: Count>(
     splits: &[(EdgeId, Split)],
     num_tips: usize,
-    replicates: &[Tree],
+    replicates: &[Multifurcating],
 ) -> Vec<u64> {
-    let steps: Vec<Vec<Step>> = match splits.is_empty() {
+    let steps: Vec<Steps> = match splits.is_empty() {
         true => Vec::new(),
-        false => replicates.par_iter().map(steps).collect(),
+        false => replicates.par_iter().map(Steps::new).collect(),
     };
     let sums: Vec<Vec<u64>> = splits
         .par_chunks(LANES)
         .map(|batch| {
             let members = members::<T>(batch, num_tips);
-            let of_some = |steps: &[Vec<Step>]| {
+            let of_some = |steps: &[Steps]| {
                 let mut counts = members.clone();
                 counts.resize(2 * num_tips, [T::of(0); LANES]);
                 let mut sums = vec![0; batch.len()];
@@ -140,22 +143,29 @@ fn members<T: Count>(batch: &[(EdgeId, Split)], num_tips: usize) -> Vec<[T; LANE
 fn add_distances<T: Count>(
     batch: &[(EdgeId, Split)],
     num_tips: usize,
-    steps: &[Step],
+    steps: &Steps,
     counts: &mut [[T; LANES]],
     sums: &mut [u64],
 ) {
     // Tips of the replicate on either side: |S| - 2 |S & L| is -1 or 1.
     let (mut low, mut high) = ([T::of(-1); LANES], [T::of(1); LANES]);
-    for step in steps {
-        let [first, second] = step.children.map(|child| counts[child as usize]);
-        let (both, size) = (&mut counts[step.node as usize], T::of(step.size));
+    let mut children = &steps.children[..];
+    let mut taken = 0;
+    for &(node, end, size) in &steps.nodes {
+        let (own, others) = children.split_at(end - taken);
+        (children, taken) = (others, end);
+        let mut shared = [T::of(0); LANES];
+        for &child in own {
+            let behind = &counts[child as usize];
+            shared.iter_mut().zip(behind).for_each(|(shared, &behind)| *shared = *shared + behind);
+        }
+        let size = T::of(size);
         for lane in 0..LANES {
-            let shared = first[lane] + second[lane];
-            let value = size - shared - shared;
-            both[lane] = shared;
+            let value = size - shared[lane] - shared[lane];
             low[lane] = low[lane].min(value);
             high[lane] = high[lane].max(value);
         }
+        counts[node as usize] = shared;
     }
     for (lane, ((_, split), sum)) in batch.iter().zip(sums).enumerate() {
         let behind = split.num_tips() as i64;
@@ -170,7 +180,7 @@ mod tests {
     use super::*;
     use crate::rng::{Purpose, Rng, stream};
     use crate::taxa::Taxa;
-    use crate::tree::{random_tree, read_newick};
+    use crate::tree::{Drawing, NodeId, random_tree, read_newick};
     use proptest::prelude::*;
     use rand::RngExt;
     use std::collections::BTreeSet;
@@ -186,15 +196,17 @@ mod tests {
     }
 
     /// The definition: over all branches of the replicate, the least number of tips to move, for either orientation.
-    fn slow_distance(side: &BTreeSet<usize>, replicate: &Tree) -> usize {
-        let moved = |other: &BTreeSet<usize>| {
-            let moved = side.symmetric_difference(other).count();
-            moved.min(replicate.num_tips() - moved)
+    fn slow_distance(side: &BTreeSet<usize>, replicate: &Multifurcating) -> usize {
+        let num_tips = replicate.tips().len();
+        let moved = |other: BTreeSet<usize>| {
+            let moved = side.symmetric_difference(&other).count();
+            moved.min(num_tips - moved)
         };
-        sides(replicate).iter().map(|(_, other)| moved(other)).min().unwrap()
+        let inner = replicate.splits().into_iter().map(|(_, split)| split.tips().collect());
+        (0..num_tips).map(|tip| BTreeSet::from([tip])).chain(inner).map(moved).min().unwrap()
     }
 
-    fn assert_as_defined(best: &Tree, replicates: &[Tree]) {
+    fn assert_as_defined(best: &Tree, replicates: &[Multifurcating]) {
         let found = map_transfer(best, replicates);
         let wide = sum_distances::<i32>(&tree_splits(best), best.num_tips(), replicates);
         let narrow = sum_distances::<i16>(&tree_splits(best), best.num_tips(), replicates);
@@ -236,16 +248,27 @@ mod tests {
         tree
     }
 
+    /// The tree without some of its inner branches.
+    fn collapsed(tree: &Tree, share: f64, rng: &mut Rng) -> Multifurcating {
+        let names: Vec<String> = (0..tree.num_tips()).map(|tip| format!("t{tip}")).collect();
+        let is_left_out: Vec<bool> = tree.edges().map(|_| rng.random_bool(share)).collect();
+        let drawing = Drawing::of_tree(tree, |_| None).without(|branch| is_left_out[branch]);
+        let text = drawing.draw(|tip| &names[tip], None, None).newick;
+        let read = read_newick(&text, "t").unwrap();
+        read[0].to_multifurcating(&Taxa::new(names).unwrap(), "t", true).unwrap()
+    }
+
     proptest! {
         #[test]
         fn distances_are_those_of_the_definition(
-            num_tips in 4..70_usize, number in 1..5_usize, moves in 0..40_usize, seed in 0..u64::MAX
+            num_tips in 4..70_usize, number in 1..6_usize, moves in 0..40_usize, seed in 0..u64::MAX
         ) {
             let mut rng = stream(seed, Purpose::Test, 0);
             let best = random_tree(num_tips, 0.1, &mut rng);
-            let replicates: Vec<Tree> = (0..number).map(|i| match i {
-                0 => random_tree(num_tips, 0.1, &mut rng),
-                _ => shaken(&best, moves, &mut rng),
+            let replicates: Vec<Multifurcating> = (0..number).map(|i| match i {
+                0 => (&random_tree(num_tips, 0.1, &mut rng)).into(),
+                1 | 2 => (&shaken(&best, moves, &mut rng)).into(),
+                _ => collapsed(&shaken(&best, moves, &mut rng), 0.3 * i as f64 - 0.8, &mut rng),
             }).collect();
             assert_as_defined(&best, &replicates);
         }
@@ -256,11 +279,12 @@ mod tests {
     #[test]
     fn a_worked_example() {
         let taxa = Taxa::new("ABCDEFGH".chars().map(String::from).collect()).unwrap();
-        let read = |text: &str| -> Vec<Tree> {
+        let read = |text: &str| -> Vec<Multifurcating> {
             let trees = read_newick(text, "t").unwrap();
-            trees.iter().map(|t| t.to_tree(&taxa, "t", None).unwrap().0).collect()
+            trees.iter().map(|t| t.to_multifurcating(&taxa, "t", true).unwrap()).collect()
         };
-        let best = &read("(((A,B),C),D,(((F,G),H),E));")[0];
+        let best = &read_newick("(((A,B),C),D,(((F,G),H),E));", "t").unwrap()[0];
+        let best = &best.to_tree(&taxa, "t", None).unwrap().0;
         let replicates = read(
             "(((A,B),C),D,(((F,G),H),E)); (((A,B),C),E,(((F,G),H),D)); ((A,F),(B,G),((C,H),(D,E)));",
         );

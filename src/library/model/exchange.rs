@@ -20,6 +20,9 @@ pub enum Exchange {
     Codon(CodonRates),
 }
 
+/// Most substitutions of a class that are named.
+const MOST_NAMED: usize = 4;
+
 /// Exchange rates in classes of equal ones.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RateClasses {
@@ -86,6 +89,16 @@ impl RateClasses {
     /// Number of classes, the reference included.
     pub fn num_classes(&self) -> u16 {
         self.classes.iter().max().map_or(0, |last| last + 1)
+    }
+
+    /// The substitutions of a class, between states with these names: `A-G`, or `A-G/C-T`; of many, the first.
+    pub fn name(&self, class: u16, states: &[&str]) -> String {
+        let pairs = (0..states.len()).flat_map(|i| (i + 1..states.len()).map(move |j| (i, j)));
+        let members = pairs.zip(&self.classes).filter(|&(_, &of)| of == class);
+        let mut names = members.map(|((i, j), _)| format!("{}-{}", states[i], states[j]));
+        let shown: Vec<String> = names.by_ref().take(MOST_NAMED).collect();
+        let others = if names.next().is_some() { "/..." } else { "" };
+        shown.join("/") + others
     }
 
     /// Rate of a class.

@@ -45,8 +45,9 @@ impl Model {
         let mut all = Vec::new();
         match &self.exchange {
             Exchange::Classes(classes) => {
+                let states = self.data_type.state_names();
                 for class in classes.free() {
-                    let name = format!("substitution rate {}", class + 1);
+                    let name = format!("substitution rate {}", classes.name(class, states));
                     let value = classes.value(class);
                     all.push(logarithmic(name, value, bounds::RATE_MIN, bounds::RATE_MAX));
                 }

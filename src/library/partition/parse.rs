@@ -44,12 +44,15 @@ pub fn parse_partitions(
     if faults.is_empty() { Ok(defs) } else { Err(Error::Input(faults)) }
 }
 
-/// Empty and duplicate names.
+/// Empty and duplicate names, and those that would break lines and columns of files.
 fn check_names(defs: &[PartitionDef], faults: &mut Faults) {
     let mut first_with: HashMap<&str, &Place> = HashMap::new();
     for def in defs {
         if def.name.is_empty() {
             faults.push(Fault::new(def.place.clone(), "the partition has no name: add one"));
+        } else if def.name.contains(char::is_control) {
+            let message = "the partition name has a tab or another control character: remove it";
+            faults.push(Fault::new(def.place.clone(), message));
         } else if let Some(first) = first_with.get(def.name.as_str()) {
             let line = first.line.unwrap_or(1);
             faults.push(Fault::new(
@@ -93,11 +96,12 @@ mod tests {
     }
 
     #[test]
-    fn names_are_unique_and_not_empty() {
-        let found = messages("DNA, a = 1-2\nDNA, = 3\nDNA, a = 4\n", 4);
-        assert_eq!(found.len(), 2, "{found:#?}");
+    fn names_are_unique_not_empty_and_without_tabs() {
+        let found = messages("DNA, a = 1-2\nDNA, = 3\nDNA, a = 4\nDNA, b\tc = 5\n", 5);
+        assert_eq!(found.len(), 3, "{found:#?}");
         assert!(found[0].starts_with("q, line 2: the partition has no name"), "{found:#?}");
         assert!(found[1].starts_with("q, line 3, 'a': the same partition name is used on line 1"));
+        assert!(found[2].contains("line 4") && found[2].contains("has a tab"), "{found:#?}");
     }
 
     #[test]

@@ -40,7 +40,7 @@ pub struct SubsetTree {
     /// True if every branch was written with a length.
     pub has_lengths: bool,
     /// The edges that resolve multifurcations.
-    resolved: Vec<EdgeId>,
+    pub resolved: Vec<EdgeId>,
 }
 
 /// A child still to be linked: a node of the syntax tree, or one made by resolving.

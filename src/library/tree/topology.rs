@@ -211,7 +211,8 @@ impl Tree {
 
     /// Sum of all lengths.
     pub fn total_length(&self) -> f64 {
-        self.brlens.iter().sum()
+        // The sum of no lengths would be -0.
+        self.brlens.iter().sum::<f64>() + 0.0
     }
 
     /// Adds an edge while a tree is being built.
