@@ -217,6 +217,13 @@ const IQTREE: Commands = &[
     // Given trees, with an alignment.
     ("-s a.phy -m GTR+G -te t.nwk -nt 2 -asr", Works),
     ("-s a.phy -m GTR+G --tree-fix -t t.nwk", Works),
+    ("-s a.phy -m GTR+G -t t.nwk -n 0", Try("-s a.phy -m GTR+G -t t.nwk --evaluate")),
+    ("-s a.phy -m GTR+G -n 100 -czb -AICc", Works),
+    ("-s a.phy -m GTR+G -fconst 10,10,10,10", Never("GTR+G+ASC_STAM{10/10/10/10}")),
+    (
+        "-s a.phy -m GTR+G -J 50 --jack-prop 0.4",
+        Try("-s a.phy -m GTR+G --all --bs-trees 50 --jackknife 0.4"),
+    ),
     ("-s a.phy -m GTR+G -z boots.nwk -n 0 -zb 10000 -zw -au", Works),
     ("-s a.phy -m GTR+G --trees boots.nwk --test 10000 --test-weight --test-au", Works),
     (
@@ -268,6 +275,12 @@ const WORDS: Commands = &[
     ("help compare --guide", WorksOnTrees),
     ("completions bash", WorksOnTrees),
     ("help sample", WorksOnTrees),
+    ("root boots.nwk --root midpoint --prefix W9", WorksOnTrees),
+    ("consensus boots.nwk --prefix W10", WorksOnTrees),
+    ("draw t.nwk boots.nwk", Never("mlsearch draw <TREE>")),
+    ("serch -s a.phy -m GTR+G", Try("search -s a.phy -m GTR+G")),
+    ("mcmc -s a.phy -m GTR+G", Never("there is no word 'mcmc'")),
+    ("-i a.phy -d nt -m GTR -b 100", Try("all -s a.phy -m GTR+G4 --bs-trees 100")),
 ];
 
 fn scratch() -> Scratch {

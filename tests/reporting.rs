@@ -18,7 +18,7 @@ fn results_go_to_standard_output_and_the_rest_to_standard_error() {
         "A-C",
         "alpha",
         "invariant sites",
-        "Support of the 9 inner branches by 4 trees",
+        "Support (FBP) of the 9 inner branches by 4 trees",
         "a.mlsearch.support",
         "a.mlsearch.log",
         "a.mlsearch.json",

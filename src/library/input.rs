@@ -4,7 +4,7 @@
 //! Input may be hostile or a device without an end, so nothing is read as a whole unless a limit is given.
 
 use crate::error::{Error, Fault, Place, Result};
-use flate2::bufread::MultiGzDecoder;
+use flate2::bufread::GzDecoder;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, ErrorKind, Read};
 use std::path::Path;
@@ -85,7 +85,7 @@ impl<'a> Input<'a> {
             input.gzipped = true;
             input.put_back(start);
             let packed = std::mem::replace(&mut input.reader, Box::new(io::empty()));
-            let unpacked = MultiGzDecoder::new(packed);
+            let unpacked = Members { member: Some(GzDecoder::new(packed)) };
             input.reader = Box::new(BufReader::with_capacity(CHUNK, unpacked));
             start = input.take_start()?;
         }
@@ -137,6 +137,48 @@ impl<'a> Input<'a> {
     fn put_back(&mut self, start: Vec<u8>) {
         let rest = std::mem::replace(&mut self.reader, Box::new(io::empty()));
         self.reader = Box::new(Cursor::new(start).chain(rest));
+    }
+}
+
+/// Unpacks the members of a gzipped file, one after the other. Zeros behind a member fill blocks of tapes, and are passed over, as by
+/// gzip.
+struct Members<R> {
+    /// None at the end.
+    member: Option<GzDecoder<R>>,
+}
+
+impl<R: BufRead> Read for Members<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while let Some(mut member) = self.member.take() {
+            let count = member.read(buffer)?;
+            if count > 0 || buffer.is_empty() {
+                self.member = Some(member);
+                return Ok(count);
+            }
+            let mut rest = member.into_inner();
+            let next = loop {
+                let bytes = rest.fill_buf()?;
+                let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
+                match bytes.get(zeros) {
+                    None if bytes.is_empty() => break None,
+                    Some(byte) => {
+                        let byte = *byte;
+                        rest.consume(zeros);
+                        break Some(byte);
+                    }
+                    None => rest.consume(zeros),
+                }
+            };
+            match next {
+                None => {}
+                Some(byte) if byte == GZIP_MAGIC[0] => self.member = Some(GzDecoder::new(rest)),
+                Some(_) => {
+                    let message = "what follows their end is not gzipped";
+                    return Err(io::Error::new(ErrorKind::InvalidData, message));
+                }
+            }
+        }
+        Ok(0)
     }
 }
 
@@ -237,8 +279,11 @@ mod tests {
     #[test]
     fn gzipped_texts_and_byte_order_marks_are_undone_and_members_are_joined() {
         let marked = b"\xef\xbb\xbfhello";
-        let members = [gzip(b"he"), gzip(b"llo")].concat();
-        for bytes in [b"hello".to_vec(), marked.to_vec(), gzip(b"hello"), gzip(marked), members] {
+        let members = [gzip(b"he"), gzip(b""), gzip(b"llo")].concat();
+        let padded = [gzip(b"he"), vec![0; 512], gzip(b"llo"), vec![0; 100_000]].concat();
+        for bytes in
+            [b"hello".to_vec(), marked.to_vec(), gzip(b"hello"), gzip(marked), members, padded]
+        {
             let file = written(&bytes);
             assert_eq!(read_text(file.path(), 10, "a word").unwrap(), "hello");
         }
@@ -252,9 +297,11 @@ mod tests {
         let mut damaged = packed.clone();
         damaged[12] ^= 0xff;
         let long = gzip(&vec![b' '; (1 << 20) + 1]);
+        let followed = [&packed[..], b"garbage"].concat();
         for (bytes, expected) in [
             (&packed[..packed.len() - 12], "the gzipped data end prematurely"),
             (&damaged, "the gzipped data are damaged ("),
+            (&followed, "damaged (what follows their end is not gzipped)"),
             (&long, "the file is longer than 1 MiB, the limit for a word"),
             (&b"a\0b"[..], "the file is not text: expected a word"),
             (&b"\xfd7zXZ\0\0\x04"[..], "the file is packed (xz), and only gzip is read here"),

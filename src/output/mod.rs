@@ -50,6 +50,6 @@ pub(crate) use sections::{Section, SectionSchema};
 pub(crate) use status::{Next, Tally};
 pub(crate) use svg::{Panel, Series, draw};
 pub(crate) use tables::{pairs, table};
-pub(crate) use tree_drawing::{Clade, Shape, TreeLook, draw_tree};
+pub(crate) use tree_drawing::{Clade, Shape, TreeDrawing, TreeLook, draw_tree};
 pub(crate) use tree_drawing::{MISSING, pdf_of, png_of, unknown_letters};
 pub(crate) use tree_files::{TreeFormat, write_trees};

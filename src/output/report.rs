@@ -323,6 +323,9 @@ pub(crate) struct BranchSupportReport {
     /// Mean transfer distance from the replicates (taxa).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transfer_distance: Option<f64>,
+    /// The root is in the branch, and this is its second half: the values are those of the first again.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_second_half: bool,
 }
 
 /// Ancestral states of a tree.

@@ -89,7 +89,7 @@ pub(super) fn check_input_files(plan: &Plan) -> Result<()> {
         let place = Place::file(path.display().to_string());
         match std::fs::metadata(path) {
             Ok(found) if found.is_dir() => {
-                faults.push(Fault::new(place, "this is a folder: a file is expected"))
+                faults.push(Fault::new(place, "this is a folder: a file is expected (mlsearch genes -s FOLDER makes a tree of each alignment in a folder)"))
             }
             Ok(_) => {}
             Err(error) => {

@@ -213,7 +213,8 @@ fn adopt(
     let (name, chosen) = (partition.name.clone(), partition.model.label());
     match ranking.first() {
         None => session.event(Event::Warning(format!(
-            "partition '{name}' has data for {num_taxa} taxa, too few to compare models: it gets {chosen}"
+            "partition '{name}' has data for {num_taxa} {}, too few to compare models: it gets {chosen}",
+            if num_taxa == 1 { "taxon" } else { "taxa" }
         ))),
         Some(best) => {
             session.record.progress.text(&format!(

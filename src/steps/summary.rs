@@ -52,16 +52,7 @@ pub(crate) fn describe_outcomes(setup: &Setup, outcomes: &[Outcome], best: &Outc
 /// The support of the inner branches of the best tree, summarised; `source` is what it was computed from.
 pub(crate) fn describe_support(Support { kind, values }: &Support, source: &str) -> String {
     let values: Vec<f64> = values.iter().flatten().copied().collect();
-    let name = match kind {
-        SupportKind::ShAlrt => "SH-aLRT",
-        SupportKind::ABayes => "aBayes",
-        SupportKind::Felsenstein => "Support",
-        SupportKind::Transfer => "Transfer bootstrap (TBE)",
-        SupportKind::InternodeCertainty => "Internode certainty (IC)",
-        SupportKind::InternodeCertaintyAll => "Internode certainty of all conflicts (ICA)",
-        SupportKind::GeneConcordance => "Gene concordance factor",
-        SupportKind::SiteConcordance => "Site concordance factor",
-    };
+    let name = kind.title();
     if values.is_empty() {
         return format!("{name} by {source}: no inner branch has a value\n");
     }
@@ -235,7 +226,7 @@ mod tests {
         let text = describe_support(&of(SupportKind::Felsenstein, &values), "20 trees");
         assert_eq!(
             text,
-            "Support of the 3 inner branches by 20 trees\n  mean           60.0 %\n  at least 95 %  1\n  \
+            "Support (FBP) of the 3 inner branches by 20 trees\n  mean           60.0 %\n  at least 95 %  1\n  \
              at least 70 %  2\n  at least 50 %  2\n"
         );
         let values = values.map(|value| value.map(|value| value / 100.0));

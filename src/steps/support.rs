@@ -8,6 +8,7 @@ use crate::output::{BranchSupportReport, OutputKind, SupportReport};
 use crate::runtime::RunRecord;
 use crate::taxa::Taxa;
 use crate::tree::{Drawing, Drawn, Multifurcating, Tree};
+use std::collections::BTreeSet;
 
 /// The tree with support values.
 pub(crate) const SUPPORT: OutputKind =
@@ -125,11 +126,16 @@ pub(crate) fn report_support(
     for (values, source) in &support.kinds {
         record.progress.result(&describe_support(values, source));
     }
+    if support.kinds.len() > 1 {
+        let order: Vec<&str> =
+            support.kinds.iter().map(|(values, _)| values.kind.title()).collect();
+        record.progress.result(&format!("labels of branches: {}\n", order.join(" / ")));
+    }
     record.report.support = Some(SupportReport {
         tree: newick.clone(),
         label: support.kinds.iter().map(|(values, _)| values.kind.name()).collect(),
         sh_alrt_replicates: support.sh_alrt_replicates,
-        branches: labelled.into_iter().map(|branch| report_branch(support, branch)).collect(),
+        branches: report_branches(support, &labelled),
     });
     newick
 }
@@ -174,6 +180,16 @@ fn label(support: &BranchSupport, branch: usize) -> Option<String> {
     };
     let label: Option<Vec<String>> = support.kinds.iter().map(value).collect();
     label.filter(|label| !label.is_empty()).map(|label| label.join("/"))
+}
+
+/// The values of these branches. One with a root in it occurs twice.
+fn report_branches(support: &BranchSupport, labelled: &[usize]) -> Vec<BranchSupportReport> {
+    let mut seen = BTreeSet::new();
+    let report = |&branch: &usize| BranchSupportReport {
+        is_second_half: !seen.insert(branch),
+        ..report_branch(support, branch)
+    };
+    labelled.iter().map(report).collect()
 }
 
 fn report_branch(support: &BranchSupport, edge: usize) -> BranchSupportReport {

@@ -3,6 +3,7 @@
 use super::choose::{Chosen, choose};
 use super::fasttree::instead_of_fasttree;
 use super::flat::flat;
+use super::phyml::instead_of_phyml;
 use super::typed::{Typed, WordKind, lex};
 use super::verdict::{Verdict, judge};
 use crate::cli::help;
@@ -53,9 +54,11 @@ pub fn parse(words: &[String]) -> Result<Analysis, Stop> {
         return Err(Stop::Text(text));
     }
     let mut typed = lex(rest);
-    if let Some(command) = instead_of_fasttree(rest) {
+    let of_fasttree = instead_of_fasttree(rest).map(|command| ("FastTree", command));
+    let of_phyml = || instead_of_phyml(rest).map(|command| ("PhyML", command));
+    if let Some((program, command)) = of_fasttree.or_else(of_phyml) {
         return Err(Stop::Refused(Error::Usage(format!(
-            "this looks like a command line of FastTree, which is not read here. Try: {command}"
+            "this looks like a command line of {program}, which is not read here\nTry: {command}"
         ))));
     }
     let named;

@@ -73,6 +73,8 @@ pub(super) const SH_LIKE: &str =
 const SELECTION: &str =
     "model selection is not a command of its own; -m auto adds it to any command";
 const CANDIDATES: &str = "the set of models that -m auto compares cannot be changed; leave it out";
+const CRITERION: &str = "IQ-TREE's name of --auto-criterion";
+const CONSTANT_SITES: &str = "constant sites that the alignment lacks (A, C, G, T) are part of the model: -m GTR+G+ASC_STAM{10/10/10/10}";
 const OWN_SCHEDULE: &str = "the search has a schedule and a stopping rule of its own (--fast and --thorough choose \
      how much time it takes); leave it out";
 const SITE_RATES: &str = "posterior means of the rates and profiles of sites are written with --site-rates; leave it out";
@@ -99,8 +101,13 @@ const TABLE: &[Entry] = &[
         Always,
         Not,
         "models of RNA secondary structure (RAxML) are not available; the tree of each locus (IQ-TREE) is made by another word: \
-         mlsearch genes -s FILE -q PARTITIONS -m MODEL",
+         mlsearch genes -s FILE -q PARTITIONS -m MODEL, or -s FOLDER with a file for each",
     ),
+    entry(&["fconst"], Always, Not, CONSTANT_SITES),
+    entry(&["AIC"], Never, Same(&["--auto-criterion", "aic"]), CRITERION),
+    entry(&["AICc"], Never, Same(&["--auto-criterion", "aicc"]), CRITERION),
+    entry(&["BIC"], Never, Same(&["--auto-criterion", "bic"]), CRITERION),
+    entry(&["nni5"], Never, LEAVE_OUT, OWN_SCHEDULE),
     entry(&["C"], Never, LEAVE_OUT, "conflicting splits are not written; leave it out"),
     entry(&["D"], Never, LEAVE_OUT, OWN_SCHEDULE),
     entry(
@@ -366,8 +373,8 @@ const TABLE: &[Entry] = &[
     entry(
         &["czb", "polytomy"],
         Never,
-        LEAVE_OUT,
-        "branches of length zero are not collapsed; leave it out",
+        Idle,
+        "the best tree with polytomies in place of branches without length is always written (bestTreeCollapsed)",
     ),
     entry(
         &["con", "con-tree"],

@@ -6,6 +6,7 @@
 use super::flat::{Vocabulary, option_of, vocabulary};
 use super::peers;
 use crate::commands::find_word;
+use std::path::Path;
 
 /// The option, by its identifier, that takes all values that follow it.
 const OF_SEVERAL: &str = "merge";
@@ -79,6 +80,8 @@ pub(super) fn lex(words: &[String]) -> Vec<Typed> {
         let kind = WordKind::Analysis(word.name, word.flat);
         read.push(Typed { kind, value: None, words: typed.clone(), typed });
         if let (Some(id), Some(value)) = (word.value, rest.first().filter(|next| is_value(next))) {
+            // The trees in place of the rule of their consensus.
+            let id = if id == "rule" && Path::new(value).is_file() { "tree" } else { id };
             let words = vec![option_of(word, id), value.clone()];
             let (kind, typed) = (WordKind::Own(id.to_string()), vec![value.clone()]);
             read.push(Typed { kind, value: Some(value.clone()), words, typed });

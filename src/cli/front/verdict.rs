@@ -4,9 +4,11 @@
 //! Most answers are in the table of `peers`; here are those that depend on a value or on the rest of the
 //! command.
 
+use super::flat::of_word;
 use super::peers::{self, Here};
 use super::typed::{Typed, WordKind};
 use crate::alphabet::DataType;
+use crate::commands::{WORDS, find_word};
 use crate::likelihood::select::INSTRUCTION_SETS;
 use crate::model::Model;
 use std::path::Path;
@@ -28,10 +30,6 @@ const ON_TREES: [&str; 7] = [
     "bsconverge",
     "raxml_bsconverge",
 ];
-
-/// IQ-TREE's names that no user of RAxML types, by which its `-n` is told.
-const OF_IQTREE: [&str; 12] =
-    ["nt", "te", "zb", "zw", "au", "test", "ninit", "ntop", "lmap", "bb", "bo", "pre"];
 
 /// What becomes of an option.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -131,10 +129,6 @@ fn judge_metrics(one: &Typed, value: &str) -> Verdict {
     refused_as(&format!("--bs-metric {value}"), peers::SH_LIKE, Some(words))
 }
 
-fn is_of_iqtree(all: &[Typed]) -> bool {
-    OF_IQTREE.iter().any(|name| has_peer(all, name))
-}
-
 /// Why a mixture of IQ-TREE's is not available, and the words for the nearest model, if there is one.
 fn unavailable_mixture(upper: &str) -> Option<(&'static str, Option<&'static [&'static str]>)> {
     let matrices = upper.strip_prefix("MIX{").and_then(|rest| rest.split('}').next());
@@ -184,10 +178,22 @@ fn judge_own(one: &Typed, id: &str, value: &str, all: &[Typed]) -> Verdict {
         "seed" if one.option() == "-p" && Path::new(value).is_dir() => refused_as(
             &format!("-p {value}"),
             "-p is a seed here, as in RAxML; IQ-TREE's folder of alignments has to be joined into one alignment (-s FILE), \
-             and the columns of each named in a partition file (-q FILE)",
+             and the columns of each named in a partition file (-q FILE), for one tree; mlsearch genes -s FOLDER makes a tree of \
+             each alignment",
             None,
         ),
-        "name" if value.parse::<u32>().is_ok() && is_of_iqtree(all) => Verdict::Taken(
+        "name"
+            if value == "0"
+                && has_own(all, &["tree"])
+                && !has_own(all, &["evaluate", "all", "bootstrap"]) =>
+        {
+            refused_as(
+                "-n 0",
+                "-n is the name of the output files here, as in RAxML; the topology of a given tree is kept by --evaluate",
+                words(&["--evaluate"]),
+            )
+        }
+        "name" if value.parse::<u32>().is_ok() => Verdict::Taken(
             one.words.clone(),
             format!(
                 "-n {value} is the name of the output files here, as in RAxML; IQ-TREE's number of iterations cannot be set, \
@@ -209,6 +215,15 @@ fn judge_own(one: &Typed, id: &str, value: &str, all: &[Typed]) -> Verdict {
             &format!("-J {value}"),
             "taxa cannot be dropped from a consensus tree",
             words(&["-J", value.split('_').next().unwrap_or_default()]),
+        ),
+        "raxml_consense" if value.parse::<u32>().is_ok() => refused_as(
+            &format!("-J {value}"),
+            "-J is a consensus tree here, as in RAxML; IQ-TREE's ultrafast jackknife is not available: --all --jackknife 0.5 \
+             --bs-trees N makes N standard replicates",
+            match has_peer(all, "jack-prop") {
+                true => words(&["--all", "--bs-trees", value]),
+                false => words(&["--all", "--jackknife", "0.5", "--bs-trees", value]),
+            },
         ),
         "bs_metric" => judge_metrics(one, value),
         "threads" if ["ntmax", "threads-max"].iter().any(|name| has_peer(all, name)) => {
@@ -344,6 +359,23 @@ fn judge_stray(word: &str, all: &[Typed]) -> Verdict {
         has_own(all, &ON_TREES)
             || ["con", "net", "sup", "rf_all", "rf_adj"].iter().any(|name| has_peer(all, name))
     };
+    let analysis = match &all[0].kind {
+        WordKind::Analysis(name, _) => find_word(name),
+        _ => None,
+    };
+    if let Some(analysis) = analysis.filter(|analysis| !of_word(analysis).has("msa")) {
+        let (name, usage) = (analysis.name, analysis.usage);
+        let says = format!("'{word}' belongs to no option: mlsearch {name} {usage}");
+        return Verdict::Refused(says, None);
+    }
+    let is_name = |c: char| c.is_ascii_alphabetic() || c == '-';
+    let is_first = all[0].kind == WordKind::Stray && all[0].words[0] == word;
+    if is_first && word.chars().all(is_name) && !Path::new(word).exists() {
+        let nearest =
+            nearest_word(word).map_or_else(String::new, |near| format!("; did you mean {near}?"));
+        let says = format!("there is no word '{word}'{nearest} (mlsearch alone lists all)");
+        return Verdict::Refused(says, nearest_word(word).map(|near| vec![near.into()]));
+    }
     if !is_alone || has("msa") || is_on_trees() {
         let says = format!(
             "'{word}' belongs to no option: every file and every value must follow its option"
@@ -358,6 +390,15 @@ fn judge_stray(word: &str, all: &[Typed]) -> Verdict {
         words.extend(["-m".to_string(), "GTR+G".to_string()]);
     }
     Verdict::Refused(says, Some(words))
+}
+
+/// The word for an analysis that was meant, if one is written nearly so.
+fn nearest_word(typed: &str) -> Option<&'static str> {
+    let names = WORDS.iter().flat_map(|word| std::iter::once(&word.name).chain(word.aliases));
+    let near = names.map(|name| (strsim::jaro(name, typed), *name));
+    near.filter(|(likeness, _)| *likeness > 0.8)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|near| near.1)
 }
 
 /// `-b 100` without `-#`: a count in IQ-TREE, a seed in RAxML.

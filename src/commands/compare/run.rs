@@ -95,8 +95,9 @@ fn compare(plan: &Plan, options: &Compare, record: &mut RunRecord) -> Result<()>
             found.topologies
         ),
         Some(references) => format!(
-            "{} taxa, {references} trees compared with {} others\n",
+            "{} taxa, {references} {} compared with {} others\n",
             taxa.len(),
+            if references == 1 { "tree" } else { "trees" },
             found.trees - references
         ),
     };

@@ -63,7 +63,7 @@ struct DrawArgs {
     #[arg(long, value_name = "SHAPE", help_heading = "Drawing")]
     shape: Option<ShapeArg>,
     /// Width in millimetres: 85 (a column) or 180 (a page) [default: 85]
-    #[arg(long, value_name = "MM", help_heading = "Drawing")]
+    #[arg(long, value_name = "MM", value_parser = parse_width, help_heading = "Drawing")]
     width: Option<f64>,
     /// svg, pdf or png, or several, separated by commas [default: svg]
     #[arg(long, value_name = "FORMATS", value_delimiter = ',', help_heading = "Drawing")]
@@ -92,6 +92,12 @@ struct DrawArgs {
     root: RootArgs,
     #[command(flatten)]
     run: RunArgs,
+}
+
+/// Millimetres, with or without the unit.
+fn parse_width(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix("mm").unwrap_or(text).trim();
+    number.parse().map_err(|_| "expected a number of millimetres".to_string())
 }
 
 fn read(matches: &ArgMatches, reading: &mut Reading) -> clap::error::Result<Analysis> {

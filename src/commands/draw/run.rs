@@ -5,7 +5,9 @@ use crate::commands::Command;
 use crate::dataset::{NO_MIDDLE, find_root, own_taxa, read_one_tree};
 use crate::error::{Error, Fault, Place, Result};
 use crate::observer::{Event, Observer};
-use crate::output::{OutputKind, TreeLook, draw_tree, pdf_of, png_of, unknown_letters};
+use crate::output::{
+    OutputKind, TreeDrawing, TreeLook, draw_tree, pdf_of, png_of, unknown_letters,
+};
 use crate::plan::{Facts, Plan};
 use crate::runtime::RunRecord;
 use crate::tree::{Drawing, NewickTree, read_newick};
@@ -87,7 +89,20 @@ impl Command for Draw {
                 )));
             }
         }
-        let svg = draw_tree(&tree, &TreeLook { clades, ..self.look.clone() });
+        let TreeDrawing { svg, abridged, width_for_names, left_out } =
+            draw_tree(&tree, &TreeLook { clades, ..self.look.clone() });
+        if abridged > 0 {
+            record.progress.event(&Event::Warning(format!(
+                "names that are too long for {} mm are abridged, {abridged} of {}: --width {width_for_names} has room for all",
+                self.look.width,
+                taxa.len()
+            )));
+        }
+        if left_out > 0 {
+            record.progress.event(&Event::Warning(format!(
+                "labels of branches that would hide others are left out, {left_out} in number: a larger --width has room for more"
+            )));
+        }
         // All before the first is written: a picture may be too large.
         let files = self.kinds.iter().map(|&kind| match kind {
             kind if kind == TREE_PDF => pdf_of(&svg),

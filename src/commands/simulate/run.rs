@@ -325,9 +325,10 @@ fn describe(
         overview: None,
     });
     record.progress.result(&format!(
-        "{} taxa, {num_sites} sites, {} partitions, gappyness {:.1} %\n",
+        "{} taxa, {num_sites} sites, {} partition{}, gappyness {:.1} %\n",
         taxa.len(),
         partitions.len(),
+        if partitions.len() == 1 { "" } else { "s" },
         100.0 * gappyness
     ));
 }

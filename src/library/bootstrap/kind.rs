@@ -38,6 +38,20 @@ impl SupportKind {
         }
     }
 
+    /// Its name in texts.
+    pub fn title(self) -> &'static str {
+        match self {
+            SupportKind::ShAlrt => "SH-aLRT",
+            SupportKind::ABayes => "aBayes",
+            SupportKind::Felsenstein => "Support (FBP)",
+            SupportKind::Transfer => "Transfer bootstrap (TBE)",
+            SupportKind::InternodeCertainty => "Internode certainty (IC)",
+            SupportKind::InternodeCertaintyAll => "Internode certainty of all conflicts (ICA)",
+            SupportKind::GeneConcordance => "Gene concordance factor",
+            SupportKind::SiteConcordance => "Site concordance factor",
+        }
+    }
+
     /// Its largest value: a percentage has 100, a probability 1.
     pub fn full(self) -> f64 {
         match self {

@@ -87,7 +87,7 @@ impl Model {
         }
         if let Some(invariant) = self.invariant.filter(|i| i.pinv_mode == ParamMode::Optimized) {
             all.push(FreeParameter {
-                name: "pinv".to_string(),
+                name: "the proportion of invariable sites".to_string(),
                 value: invariant.pinv,
                 lo: bounds::PINV_MIN,
                 hi: bounds::PINV_MAX,

@@ -243,8 +243,9 @@ mod tests {
             let model = Model::parse(text).unwrap();
             assert_eq!(model.num_parameters_of_rates(), count, "{text}");
             let all = model.free_parameters();
-            let is_of_rates =
-                |name: &str| ["alpha", "pinv"].contains(&name) || name.contains("free rate");
+            let is_of_rates = |name: &str| {
+                name == "alpha" || name.contains("invariable") || name.contains("free rate")
+            };
             let names: Vec<bool> = all.iter().map(|p| is_of_rates(&p.name)).collect();
             assert!(names[all.len() - count..].iter().all(|&is| is), "{text}");
             assert!(!names[..all.len() - count].contains(&true), "{text}");

@@ -18,7 +18,10 @@ pub(super) fn section(result: &Value) -> Option<Section> {
     }
     let bibtex: Vec<&str> = works.iter().map(|work| entry(work.key)).collect();
     let body = html! {
-        p { "This run used mlsearch " (result.text("version").unwrap_or_default()) " and these methods:" }
+        p {
+            "This run used mlsearch " (result.text("version").unwrap_or_default())
+            ", which has no publication yet (cite it as software, with its version), and these methods:"
+        }
         ul { @for work in &works { li { (text_of(entry(work.key))) " " span.soft { "(" (work.purpose) ")" } } } }
         details {
             summary { "BibTeX" }

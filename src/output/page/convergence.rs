@@ -12,7 +12,9 @@ const MOST_TREES: usize = 200;
 
 /// The section.
 pub(super) fn section(result: &Value) -> Option<Section> {
-    let has_history = result.list("run.log_likelihoods").len() > 1;
+    // A selection of models fits partitions and parts of them, which is no progress of one likelihood.
+    let has_history =
+        result.list("run.log_likelihoods").len() > 1 && result.at("best_tree").is_some();
     let trees = result.list("trees");
     if !has_history && result.at("agreement").is_none() && trees.len() < 2 {
         return None;

@@ -34,19 +34,21 @@ class CanvasPen {
     context.fillStyle = colour;
     context.fill();
   }
-  text(string, x, y, { size, colour, anchor = "start", angle = 0, italic = false, bold = false }) {
+  text(string, x, y, { size, colour, anchor = "start", angle = 0, italic = false, bold = false, edge = "" }) {
     const context = this.context;
     context.font = `${italic ? "italic " : ""}${bold ? "bold " : ""}${size}px ${TEXT_FONT}`;
     context.textAlign = anchor === "middle" ? "center" : anchor;
     context.textBaseline = "middle";
-    context.fillStyle = colour;
-    if (angle === 0) {
-      context.fillText(string, x, y);
-      return;
-    }
     context.save();
     context.translate(x, y);
     context.rotate(angle);
+    if (edge !== "") {
+      context.lineJoin = "round";
+      context.setLineDash([]);
+      [context.strokeStyle, context.lineWidth] = [edge, 3];
+      context.strokeText(string, 0, 0);
+    }
+    context.fillStyle = colour;
     context.fillText(string, 0, 0);
     context.restore();
   }
@@ -76,11 +78,12 @@ class SvgPen {
     const path = points.map(([x, y]) => `${x.toFixed(2)},${y.toFixed(2)}`).join(" ");
     this.parts.push(`<polygon points="${path}" fill="${colour}"/>`);
   }
-  text(string, x, y, { size, colour, anchor = "start", angle = 0, italic = false, bold = false }) {
+  text(string, x, y, { size, colour, anchor = "start", angle = 0, italic = false, bold = false, edge = "" }) {
     const turned = angle === 0 ? "" : ` transform="rotate(${((angle * 180) / Math.PI).toFixed(2)} ${x.toFixed(2)} ${y.toFixed(2)})"`;
     const style = (italic ? ' font-style="italic"' : "") + (bold ? ' font-weight="bold"' : "");
     const place = `x="${x.toFixed(2)}" y="${y.toFixed(2)}" dy="0.35em" text-anchor="${anchor}"`;
-    this.parts.push(`<text ${place} font-size="${size.toFixed(2)}" fill="${colour}"${style}${turned}>${forXml(string)}</text>`);
+    const border = edge === "" ? "" : ` stroke="${edge}" stroke-width="2" stroke-linejoin="round" paint-order="stroke"`;
+    this.parts.push(`<text ${place} font-size="${size.toFixed(2)}" fill="${colour}"${border}${style}${turned}>${forXml(string)}</text>`);
   }
   svg() {
     const [width, height] = this.size.map((x) => Math.ceil(x));
@@ -117,7 +120,7 @@ function placesOf(layout, isCircular, frame) {
 
 // Draws all that is within `seen` ([left, top, right, bottom]; null: everything). `look` has: isCircular, collapsed, marked (nodes
 // found), selected, kind (of support, -1: none), full (its largest value), threshold, isColoured, isItalic, colours, fontSize,
-// showsNames.
+// showsNames, shorten (a name, and the place where it begins, to what there is room for).
 function drawTree(pen, tree, hung, layout, frame, look, seen) {
   const { at, angle, radius, row } = placesOf(layout, look.isCircular, frame);
   const { colours, collapsed } = look;
@@ -185,12 +188,12 @@ function drawTree(pen, tree, hung, layout, frame, look, seen) {
         if (isSeen(x0, y0, 200)) pen.text(name, x0, y0, { ...style, angle: turn, anchor });
       } else {
         const [x0, y0] = at(end, y);
-        if (isSeen(seen ? seen[0] : 0, y0, fontSize)) pen.text(name, x0 + 5, y0, style);
+        if (isSeen(seen ? seen[0] : 0, y0, fontSize)) pen.text(look.shorten?.(name, x0 + 5, style) ?? name, x0 + 5, y0, style);
       }
     }
   }
-  // Over the branches, so that none crosses a number.
-  const labelSize = Math.max(6, fontSize * 0.75);
+  // Over the branches and with an edge, so that none crosses a number.
+  const labelSize = Math.max(6, fontSize * 0.75), style = { size: labelSize, colour: colours.label, edge: colours.ground };
   for (const [label, node, place] of labels) {
     if (!isSeen(place[0], place[1], 40)) continue;
     if (look.isCircular) {
@@ -198,10 +201,12 @@ function drawTree(pen, tree, hung, layout, frame, look, seen) {
       if (radius(layout.x[node] - layout.x[hung.parent[node]]) < 0.6 * labelSize * label.length) continue;
       const turn = angle(layout.y[node]), isLeft = turn > Math.PI / 2;
       pen.text(label, place[0] - 3 * Math.cos(turn), place[1] - 3 * Math.sin(turn), {
-        size: labelSize, colour: colours.label, anchor: isLeft ? "start" : "end", angle: isLeft ? turn + Math.PI : turn,
+        ...style, anchor: isLeft ? "start" : "end", angle: isLeft ? turn + Math.PI : turn,
       });
     } else {
-      pen.text(label, place[0] - 3, place[1] - labelSize * 0.65, { size: labelSize, colour: colours.label, anchor: "end" });
+      // Inside the picture, also where the branch is short.
+      const end = Math.max(place[0] - 3, frame.x - 10 + 0.6 * labelSize * label.length);
+      pen.text(label, end, place[1] - labelSize * 0.65, { ...style, anchor: "end" });
     }
   }
 }

@@ -41,8 +41,8 @@ pub(super) fn section(result: &Value) -> Option<Section> {
             .filter(|x| *x < GOOD_ESS)
             .map(|_| "a parameter has an effective sample size below 200"),
         number("agreement.largest_psrf")
-            .filter(|x| *x > 1.05)
-            .map(|_| "the runs differ in a parameter (PSRF above 1.05)"),
+            .filter(|x| *x > 1.02)
+            .map(|_| "the runs differ in a parameter (PSRF above 1.02)"),
     ];
     let doubts: Vec<&str> = doubts.into_iter().flatten().collect();
     let body = html! {

@@ -34,7 +34,8 @@ pub(super) fn section(result: &Value) -> Option<Section> {
 }
 
 fn of_kind(kind: &str, branches: &[Value]) -> Markup {
-    let values: Vec<f64> = branches.iter().filter_map(|branch| branch.number(kind)).collect();
+    let whole = branches.iter().filter(|branch| !branch.is("is_second_half"));
+    let values: Vec<f64> = whole.filter_map(|branch| branch.number(kind)).collect();
     if values.is_empty() {
         return html! {};
     }

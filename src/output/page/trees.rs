@@ -153,7 +153,7 @@ pub(super) fn section(result: &Value, trees: &[ShownTree]) -> Option<Section> {
         }
         div.tree {
             canvas id="tree-canvas" data-unit=(unit) tabindex="0" role="application" aria-label="The tree. Arrow keys: left to the parent, right to the first child, up and down to neighbours. Enter collapses or opens a clade, r puts the root on the branch, plus and minus zoom, 0 shows the whole tree." aria-describedby="tree-selected" {}
-            p.hint id="tree-hint" hidden { "Zoom in to read the names." }
+            p.hint id="tree-hint" hidden { "Zoom in to read names and support." }
         }
         p.state id="tree-selected" role="status" aria-live="polite" {}
         div.paper id="tree-paper" {}

@@ -2,13 +2,16 @@
 "use strict";
 
 const PAPER = {
-  line: "#222222", text: "#000000", label: "#333333", mark: "#b3003c", collapsed: "#c8c8c8",
+  ground: "#ffffff", line: "#222222", text: "#000000", label: "#333333", mark: "#b3003c", collapsed: "#c8c8c8",
   low: [213, 94, 0], middle: [140, 140, 140], high: [0, 90, 170],
 };
 const DARK = {
-  line: "#d0d0d0", text: "#f0f0f0", label: "#dddddd", mark: "#ff7aa8", collapsed: "#5a5a5a",
+  ground: "#17181b", line: "#d0d0d0", text: "#f0f0f0", label: "#dddddd", mark: "#ff7aa8", collapsed: "#5a5a5a",
   low: [255, 150, 80], middle: [160, 160, 160], high: [110, 185, 255],
 };
+
+// Most that a tree is high on the page, so that its names can be read without zooming.
+const MOST_HEIGHT = 2600;
 
 class TreeView {
   // `trees` are { title, newick, kinds: [{ name, full }] }; `element(name)` gives the element of a control.
@@ -129,11 +132,28 @@ class TreeView {
     });
   }
 
+  // Names that are too long for the view end in an ellipsis.
+  shortener(context, width) {
+    return (name, x, { size, italic, bold }) => {
+      context.font = `${italic ? "italic " : ""}${bold ? "bold " : ""}${size}px ${TEXT_FONT}`;
+      const room = width - 4 - x, whole = context.measureText(name).width;
+      // What is to be moved into view is as it is.
+      if (whole <= room || this.zoom[0] > 1 || room < 20) return name;
+      let shown = name.slice(0, Math.floor((name.length * room) / whole));
+      while (shown !== "" && context.measureText(`${shown}…`).width > room) shown = shown.slice(0, -1);
+      return `${shown}…`;
+    };
+  }
+
   drawNow() {
     const { canvas } = this;
     const width = canvas.parentElement.clientWidth;
-    const wanted = this.shape() === "circular" ? Math.min(width, 900) : this.tree.numTips * 16 + 40;
-    const height = Math.max(Math.min(wanted, 0.9 * Math.max(window.innerHeight, 700), 1000), 220);
+    const isCircular = this.shape() === "circular";
+    const wanted = isCircular ? Math.min(width, 900) : this.tree.numTips * 16 + 40;
+    // Higher than the window if all names can be read then.
+    const legible = isCircular ? 0 : this.tree.numTips * LEAST_ROW_WITH_NAME * 1.4 + 40;
+    const most = Math.max(Math.min(0.9 * Math.max(window.innerHeight, 700), 1000), legible <= MOST_HEIGHT ? legible : 0);
+    const height = Math.max(Math.min(wanted, most), 220);
     const sharpness = window.devicePixelRatio || 1;
     canvas.width = Math.round(width * sharpness);
     canvas.height = Math.round(height * sharpness);
@@ -141,7 +161,7 @@ class TreeView {
     const context = canvas.getContext("2d");
     context.setTransform(sharpness, 0, 0, sharpness, 0, 0);
     context.clearRect(0, 0, width, height);
-    const look = this.look(), pen = new CanvasPen(context);
+    const look = { ...this.look(), shorten: this.shortener(context, width) }, pen = new CanvasPen(context);
     this.frame = this.frameOf(width, height, context, look, this.zoom, this.pan);
     drawTree(pen, this.tree, this.hung, this.layout, this.frame, look, [0, 0, width, height]);
     const row = placesOf(this.layout, look.isCircular, this.frame).row;

@@ -20,6 +20,9 @@ const LATIN_1: [u16; 96] = [
 /// Of other characters, in the same unit: too much rather than too little.
 const OTHER: u16 = 1100;
 
+/// Stands for what is left out, with its width.
+const ELLIPSIS: (&str, f64) = ("…", 1.0);
+
 /// The width of a text in a font of size 1.
 pub(super) fn width_of(text: &str) -> f64 {
     let width = |c: char| match c {
@@ -28,6 +31,16 @@ pub(super) fn width_of(text: &str) -> f64 {
         _ => OTHER,
     };
     text.chars().map(|c| f64::from(width(c))).sum::<f64>() / 1000.0
+}
+
+/// The text if it is at most so wide in a font of size 1, or else its beginning and an ellipsis.
+pub(super) fn abridged_to(width: f64, text: &str) -> Option<String> {
+    if width_of(text) <= width {
+        return None;
+    }
+    let mut shown: String = text.into();
+    while shown.pop().is_some() && width_of(&shown) + ELLIPSIS.1 > width {}
+    Some(shown + ELLIPSIS.0)
 }
 
 #[cfg(test)]
@@ -39,5 +52,12 @@ mod tests {
         assert_eq!(width_of(""), 0.0);
         assert!((width_of("Homo") - (0.722 + 0.556 + 0.833 + 0.556)).abs() < 1e-12);
         assert!((width_of("~i é") - (0.584 + 0.222 + 0.278 + 0.556)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn long_texts_are_abridged() {
+        assert_eq!(abridged_to(10.0, "Homo"), None);
+        assert_eq!(abridged_to(2.4, "Homo").as_deref(), Some("Ho…"));
+        assert_eq!(abridged_to(0.1, "Homo").as_deref(), Some("…"));
     }
 }

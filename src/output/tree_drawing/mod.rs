@@ -3,8 +3,9 @@
 mod figure;
 mod layout;
 mod letters;
+mod room;
 mod svg_tree;
 
 pub(crate) use figure::{MISSING, pdf_of, png_of, unknown_letters};
 pub(crate) use layout::Shape;
-pub(crate) use svg_tree::{Clade, TreeLook, draw_tree};
+pub(crate) use svg_tree::{Clade, TreeDrawing, TreeLook, draw_tree};
