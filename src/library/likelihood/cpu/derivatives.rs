@@ -3,6 +3,7 @@
 
 use super::unit::{Scratch, Unit};
 use super::workers::{CpuEngine, Region, Shared, lock};
+use crate::likelihood::engine::newton::StepSearch;
 use crate::likelihood::engine::{
     BlockSum, Clv, Derivatives, EdgeJob, EngineError, Holders, Operation, Result, SweepJob,
     SweepProgram, chain_rule, run_sweep,
@@ -184,6 +185,85 @@ impl<'a, 'b> Together<'a, 'b> {
             let job = |job| finish_job(program, job, self.slots);
             let jobs: Vec<EdgeJob> = program.finish.iter().map(job).collect();
             program.finish_lnls = self.log_likelihoods(&jobs)?;
+        }
+        Ok(())
+    }
+
+    /// Runs steps of several programs side by side, each of a partition of its own and with its own slots: the sums of a Newton
+    /// step of all of them are exchanged at once. Each number is that of the program alone.
+    pub(super) fn run_side_by_side(
+        &mut self,
+        programs: &mut [SweepProgram],
+        steps: &[Range<usize>],
+        slots: &[&[Vec<u32>]],
+    ) -> Result<()> {
+        let numbers = 0..programs.len();
+        let partition_of: Vec<usize> =
+            programs.iter().map(|program| program.partitions[0].partition).collect();
+        let mut number_of = vec![0; self.shared.num_partitions()];
+        numbers.clone().for_each(|number| number_of[partition_of[number]] = number);
+        let mut next: Vec<usize> = steps.iter().map(|steps| steps.start).collect();
+        let mut searches: Vec<Option<StepSearch>> = numbers.clone().map(|_| None).collect();
+        loop {
+            let mut costs = vec![0; self.shared.num_partitions()];
+            let mut begins = vec![false; programs.len()];
+            let mut lengths = vec![None; programs.len()];
+            for number in numbers.clone().filter(|&number| next[number] < steps[number].end) {
+                let (program, step) = (&programs[number], next[number]);
+                let search = searches[number].get_or_insert_with(|| {
+                    begins[number] = true;
+                    StepSearch::begin(program, step)
+                });
+                lengths[number] = search.ask();
+                let operations = program.jobs[program.steps[step].jobs.start].operations.len();
+                costs[partition_of[number]] = 1 + if begins[number] { operations + 1 } else { 0 };
+            }
+            if costs.iter().all(|&cost| cost == 0) {
+                break;
+            }
+            self.region = self.shared.region(&costs);
+            let asked = numbers.clone().filter(|&number| lengths[number].is_some());
+            let partitions = self.to_be_added_up(asked.map(|number| partition_of[number]));
+            let sums = self.share_sums(&partitions, |with, unit, scratch| {
+                let number = number_of[unit.partition];
+                let program = &programs[number];
+                let step = &program.steps[next[number]];
+                let job = &program.jobs[step.jobs.start];
+                if begins[number] {
+                    start_job(with, unit, scratch, program, job, &slots[number][job.member])?;
+                }
+                if let Some(t) = lengths[number] {
+                    unit.derivatives(with, program.job_length(job, step, t), scratch);
+                }
+                Ok(())
+            })?;
+            for number in numbers.clone() {
+                let Some(search) = &mut searches[number] else { continue };
+                let (program, step) = (&mut programs[number], next[number]);
+                if lengths[number].is_some() {
+                    let sums = self.sum(sums, partition_of[number]);
+                    search.tell(chain_rule(sums, program.partitions[0].brlen_scaler));
+                }
+                if search.ask().is_none() {
+                    search.end(program, step);
+                    searches[number] = None;
+                    next[number] += 1;
+                }
+            }
+        }
+        let ends = |&number: &usize| steps[number].end == programs[number].steps.len();
+        let finished: Vec<usize> = numbers.filter(ends).collect();
+        let jobs_of = |&number: &usize| {
+            let program = &programs[number];
+            program.finish.iter().map(move |job| finish_job(program, job, slots[number]))
+        };
+        let jobs: Vec<EdgeJob> = finished.iter().flat_map(jobs_of).collect();
+        if !jobs.is_empty() {
+            let mut lnls = self.log_likelihoods(&jobs)?.into_iter();
+            for number in finished {
+                let program = &mut programs[number];
+                program.finish_lnls = lnls.by_ref().take(program.finish.len()).collect();
+            }
         }
         Ok(())
     }

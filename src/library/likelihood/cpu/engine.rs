@@ -15,6 +15,8 @@ use crate::model::Model;
 use crate::parallel::{UnitCost, WholeTask, available_memory, deal, deal_whole, loads_of};
 use mlsearch_kernels::PartitionKernels;
 use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::Mutex;
 
 /// Entry of this engine for `select`.
@@ -317,8 +319,11 @@ impl CpuEngine {
         for &i in &split {
             self.run_in_team(alone[i], Of::ThisRank)?;
         }
-        for sweep in together {
-            self.run_in_team(sweep, Of::AllRanks)?;
+        match together.len() > 1 && are_of_different_partitions(&together) {
+            true => self.run_side_by_side(together)?,
+            false => {
+                together.into_iter().try_for_each(|sweep| self.run_in_team(sweep, Of::AllRanks))?
+            }
         }
         if let Some(holders) = &self.shared.holders {
             let sweeps = sweeps.iter_mut().filter(|sweep| self.is_for_one_rank(sweep.program));
@@ -332,6 +337,22 @@ impl CpuEngine {
         self.in_team(&partitions, slots, of, *program, |together, program| {
             together.run(program, steps.clone())
         })
+    }
+
+    /// Runs sweeps of a partition each, of whose blocks all ranks have some.
+    fn run_side_by_side(&mut self, sweeps: Vec<&mut Sweep>) -> Result<()> {
+        let mut programs: Vec<SweepProgram> =
+            sweeps.iter().map(|sweep| sweep.program.clone()).collect();
+        let steps: Vec<Range<usize>> = sweeps.iter().map(|sweep| sweep.steps.clone()).collect();
+        let slots: Vec<&[Vec<u32>]> = sweeps.iter().map(|sweep| sweep.slots).collect();
+        let partitions: Vec<usize> = programs.iter().flat_map(partitions_of).collect();
+        self.in_team(&partitions, &[], Of::AllRanks, &mut programs, |together, programs| {
+            together.run_side_by_side(programs, &steps, &slots)
+        })?;
+        for (sweep, program) in sweeps.into_iter().zip(programs) {
+            *sweep.program = program;
+        }
+        Ok(())
     }
 
     /// True for a sweep of a single partition of which one rank has all blocks.
@@ -447,6 +468,15 @@ impl CpuEngine {
             self.shared.models[partition] = block;
         }
     }
+}
+
+/// True for sweeps of a partition each, no two of the same.
+fn are_of_different_partitions(sweeps: &[&mut Sweep]) -> bool {
+    let mut seen = BTreeSet::new();
+    sweeps.iter().all(|sweep| match &sweep.program.partitions[..] {
+        [only] => seen.insert(only.partition),
+        _ => false,
+    })
 }
 
 fn partitions_of(program: &SweepProgram) -> Vec<usize> {
