@@ -371,10 +371,10 @@ fn judge_stray(word: &str, all: &[Typed]) -> Verdict {
     let is_name = |c: char| c.is_ascii_alphabetic() || c == '-';
     let is_first = all[0].kind == WordKind::Stray && all[0].words[0] == word;
     if is_first && word.chars().all(is_name) && !Path::new(word).exists() {
-        let nearest =
-            nearest_word(word).map_or_else(String::new, |near| format!("; did you mean {near}?"));
-        let says = format!("there is no word '{word}'{nearest} (mlsearch alone lists all)");
-        return Verdict::Refused(says, nearest_word(word).map(|near| vec![near.into()]));
+        let near = nearest_word(word);
+        let question = near.map_or_else(String::new, |near| format!("; did you mean {near}?"));
+        let says = format!("there is no word '{word}'{question} (mlsearch alone lists all)");
+        return Verdict::Refused(says, near.map(|near| vec![near.into()]));
     }
     if !is_alone || has("msa") || is_on_trees() {
         let says = format!(

@@ -1,5 +1,5 @@
 //! Derivatives for a sweep: computed by one worker for a whole partition, or by all workers together, who meet once for each
-//! Newton step.
+//! Newton step; where ranks share partitions with lengths of their own, once for a Newton step of all of these.
 
 use super::unit::{Scratch, Unit};
 use super::workers::{CpuEngine, Region, Shared, lock};
