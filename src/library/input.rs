@@ -150,26 +150,16 @@ struct Members<R> {
 impl<R: BufRead> Read for Members<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         while let Some(mut member) = self.member.take() {
-            let count = member.read(buffer)?;
-            if count > 0 || buffer.is_empty() {
-                self.member = Some(member);
-                return Ok(count);
+            match member.read(buffer) {
+                Ok(0) if !buffer.is_empty() => {}
+                // Also if it was interrupted, after which others read on.
+                read => {
+                    self.member = Some(member);
+                    return read;
+                }
             }
             let mut rest = member.into_inner();
-            let next = loop {
-                let bytes = rest.fill_buf()?;
-                let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
-                match bytes.get(zeros) {
-                    None if bytes.is_empty() => break None,
-                    Some(byte) => {
-                        let byte = *byte;
-                        rest.consume(zeros);
-                        break Some(byte);
-                    }
-                    None => rest.consume(zeros),
-                }
-            };
-            match next {
+            match first_after_zeros(&mut rest)? {
                 None => {}
                 Some(byte) if byte == GZIP_MAGIC[0] => self.member = Some(GzDecoder::new(rest)),
                 Some(_) => {
@@ -179,6 +169,26 @@ impl<R: BufRead> Read for Members<R> {
             }
         }
         Ok(0)
+    }
+}
+
+/// Passes over zeros, and looks at what follows.
+fn first_after_zeros(reader: &mut impl BufRead) -> io::Result<Option<u8>> {
+    loop {
+        let bytes = match reader.fill_buf() {
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            read => read?,
+        };
+        if let Some(zeros) = bytes.iter().position(|byte| *byte != 0) {
+            let byte = bytes[zeros];
+            reader.consume(zeros);
+            return Ok(Some(byte));
+        }
+        let zeros = bytes.len();
+        if zeros == 0 {
+            return Ok(None);
+        }
+        reader.consume(zeros);
     }
 }
 
@@ -289,6 +299,43 @@ mod tests {
         }
         assert_eq!(read_text(written(b"").path(), 10, "a word").unwrap(), "");
         assert_eq!(read_text(written(b"x").path(), 10, "a word").unwrap(), "x");
+    }
+
+    /// Gives a byte at a time, and is interrupted before each.
+    struct Interrupted<'a>(&'a [u8], bool);
+
+    impl Read for Interrupted<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let count = self.fill_buf()?.read(buffer)?;
+            self.consume(count);
+            Ok(count)
+        }
+    }
+
+    impl BufRead for Interrupted<'_> {
+        fn fill_buf(&mut self) -> io::Result<&[u8]> {
+            self.1 = !self.1;
+            if self.1 {
+                Err(ErrorKind::Interrupted.into())
+            } else {
+                Ok(&self.0[..self.0.len().min(1)])
+            }
+        }
+
+        fn consume(&mut self, count: usize) {
+            self.0 = &self.0[count..];
+        }
+    }
+
+    #[test]
+    fn nothing_is_lost_where_reading_is_interrupted() {
+        let packed = [gzip(b"some "), vec![0; 3], gzip(b"words"), vec![0; 5]].concat();
+        for bytes in [&packed[..], b"some words"] {
+            let mut text = String::new();
+            let mut input = Input::new(Interrupted(bytes, false), "test").unwrap();
+            input.read_to_string(&mut text).unwrap();
+            assert_eq!(text, "some words");
+        }
     }
 
     #[test]

@@ -522,6 +522,8 @@ mod tests {
                     assert_eq!(drawing.abridged, abridged, "{}", drawing.svg);
                     assert_eq!(drawing.left_out, 0);
                 }
+                let wider = TreeLook { width: drawing.width_for_names, ..look(shape) };
+                assert_eq!(draw(text, &wider).abridged, 0, "{shape:?}, {}", wider.width);
                 for (text, [from, to]) in spans(&drawing.svg) {
                     let is_inside = from >= 0.0 && to <= width * POINTS + 0.1;
                     assert!(is_inside || text.contains("per site"), "{text}: {from} to {to}");
