@@ -18,6 +18,7 @@ use crate::fuzz_targets as targets;
 use crate::memory::peak_of;
 use crate::mutator::Mutator;
 use crate::util::repository;
+use mlsearch::conformance::all_cases_are_asked;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
@@ -25,9 +26,10 @@ use std::time::{Duration, Instant};
 /// What a reader makes of a text: `Ok` for whatever may be, otherwise what is wrong with the reader.
 pub type Verdict = std::result::Result<(), String>;
 
-/// Texts that each reader gets unless a time is given, so that every run of the tests has the same ones. The slowest
-/// reader needs 10 s.
-const NUM_TEXTS: u64 = 100_000;
+/// Texts that each reader gets unless a time is given, so that every run of the tests has the same ones, ...
+const NUM_TEXTS: u64 = 25_000;
+/// ... and if all cases are asked for. The slowest reader needs 10 s.
+const MOST_TEXTS: u64 = 100_000;
 /// Longest text, in bytes.
 const MAX_LENGTH: usize = 1 << 16;
 /// Memory that a reader may take: this many times the text ...
@@ -65,7 +67,7 @@ fn fuzz(name: &str, folders: &[&str], try_one: fn(&[u8]) -> Verdict) {
     let (start, mut count, mut reached) = (Instant::now(), 0u64, at_first);
     let goes_on = |count| match seconds {
         Some(seconds) => start.elapsed() < Duration::from_secs(seconds),
-        None => count < NUM_TEXTS,
+        None => count < if all_cases_are_asked() { MOST_TEXTS } else { NUM_TEXTS },
     };
     while goes_on(count) {
         let text = mutator.next();

@@ -4,6 +4,7 @@
 use crate::fuzz_targets::with_check_sums;
 use crate::mutator::Mutator;
 use crate::util::{Ran, Scratch, has_avx2, repository, results};
+use mlsearch::conformance::all_cases_are_asked;
 use mlsearch::rng::{Purpose, Rng, stream};
 use mlsearch::runtime::checkpoint::{Journal, Kind};
 use rand::RngExt;
@@ -14,8 +15,10 @@ use std::time::{Duration, Instant};
 
 /// Number of the tests that call [`survives`].
 const CASES: usize = 13;
-/// Kills in all of them together; the environment may ask for more.
-const KILLS: usize = 200;
+/// Kills of a run, each signal twice, ...
+const KILLS: usize = 6;
+/// ... or, if all cases are asked for, kills in all tests together; the environment may ask for more.
+const ALL_KILLS: usize = 200;
 /// The most kills of one run before it may end.
 const MOST_IN_A_ROW: usize = 3;
 
@@ -70,7 +73,8 @@ fn kill(mut child: Child, after: Duration, signal: i32, command: &str) -> bool {
 /// Runs a command without interruption, then kills it again and again.
 fn survives(command: &str, number: u64) {
     let kills = std::env::var("MLSEARCH_KILLS").ok().and_then(|text| text.parse().ok());
-    let kills = kills.unwrap_or(KILLS).div_ceil(CASES);
+    let all_kills = if all_cases_are_asked() { ALL_KILLS } else { KILLS * CASES };
+    let kills = kills.unwrap_or(all_kills).div_ceil(CASES);
     let seed = std::env::var("MLSEARCH_KILL_SEED").ok().and_then(|text| text.parse().ok());
     let mut rng = stream(seed.unwrap_or(number), Purpose::Test, number);
     let scratch = Scratch::new();

@@ -4,6 +4,7 @@
 use crate::util::{
     Scratch, assert_same_bytes, assert_same_bytes_on, log_likelihood, report, repository,
 };
+use mlsearch::conformance::some_of;
 
 /// What the data are made with; columns 1-300 and so on.
 const TRUTH: &str = "\
@@ -54,6 +55,7 @@ fn a_mixed_search_with_replicates_writes_the_same_bytes_on_every_machine() {
         let scratch = mixed_data();
         let command = format!("{DATA} {what} --brlen {mode} -e 0.5");
         let kinds: Vec<&str> = ["log", "json"].iter().chain(kinds).copied().collect();
+        let machines: Vec<&str> = some_of(&machines, 1, 2).copied().collect();
         assert_same_bytes_on(&machines, &scratch, &command, &kinds);
     }
 }

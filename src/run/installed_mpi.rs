@@ -44,6 +44,19 @@ unsafe impl Send for Installed {}
 #[allow(unsafe_code)]
 unsafe impl Sync for Installed {}
 
+impl Installed {
+    fn of(world: SimpleCommunicator) -> Self {
+        let here = world.split_shared(world.rank());
+        let cores = core_affinity::get_core_ids().unwrap_or_default();
+        let cores: Vec<u64> = cores.iter().map(|core| core.id as u64).collect();
+        let own = xxh3_64(bytemuck::cast_slice(&cores));
+        let mut all = vec![0; here.size() as usize];
+        here.all_gather_into(&own, &mut all[..]);
+        let num_beside = [all.len(), all.iter().filter(|&&cores| cores == own).count()];
+        Installed { world, num_beside }
+    }
+}
+
 impl Running {
     /// Begins MPI.
     ///
@@ -64,15 +77,7 @@ impl Running {
 
     /// All processes that were started together.
     pub(super) fn world(&self) -> Box<dyn Communicator> {
-        let world = self.0.world();
-        let here = world.split_shared(world.rank());
-        let cores = core_affinity::get_core_ids().unwrap_or_default();
-        let cores: Vec<u64> = cores.iter().map(|core| core.id as u64).collect();
-        let own = xxh3_64(bytemuck::cast_slice(&cores));
-        let mut all = vec![0; here.size() as usize];
-        here.all_gather_into(&own, &mut all[..]);
-        let num_beside = [all.len(), all.iter().filter(|&&cores| cores == own).count()];
-        Box::new(Installed { world, num_beside })
+        Box::new(Installed::of(self.0.world()))
     }
 
     /// Name and version of the library.
@@ -181,8 +186,7 @@ impl Communicator for Installed {
 
     fn split(&self, group: usize) -> Box<dyn Communicator> {
         let color = Color::with_value(group as i32);
-        let world = self.world.split_by_color(color).expect("a rank is in its group");
-        Box::new(Installed { world, num_beside: self.num_beside })
+        Box::new(Installed::of(self.world.split_by_color(color).expect("a rank is in its group")))
     }
 
     fn abort(&self, exit_code: u8) -> ! {

@@ -8,6 +8,7 @@ use super::seen_splits::SeenSplits;
 use super::step::Target;
 use super::*;
 use crate::alignment::read_alignment_from;
+use crate::conformance::all_cases_are_asked;
 use crate::likelihood::{BrlenLinkage, EngineOptions, Evaluator, make_evaluator};
 use crate::model::Model;
 use crate::parsimony::ParsimonyData;
@@ -23,6 +24,12 @@ use std::sync::Arc;
 pub(super) const EXPONENTIAL: BrlenPrior = BrlenPrior::Exponential { rate: 10.0 };
 const SKEWED: BrlenPrior =
     BrlenPrior::GammaDirichlet { shape: 3.0, rate: 2.0, alpha: 2.0, ratio: 0.5 };
+
+/// Numbers of taxa, with those of their topologies. Six taxa take long.
+fn numbers_of_topologies() -> impl Iterator<Item = (usize, usize)> {
+    let all = [(4, 3), (5, 15), (6, 105)];
+    all.into_iter().take(if all_cases_are_asked() { 3 } else { 2 })
+}
 
 /// The proposals of topologies, each of which reaches all of them by itself.
 pub(super) const ALONE: [Move; 7] = [
@@ -198,8 +205,7 @@ fn all_topologies_are_equally_probable_under_each_proposal_alone() {
     ] {
         let is_tbr = matches!(kinds[0], Move::Etbr | Move::ParsimonyTbr);
         // One branch of four taxa has one place on each side.
-        for (num_taxa, number) in [(4, 3), (5, 15), (6, 105)].into_iter().skip(usize::from(is_tbr))
-        {
+        for (num_taxa, number) in numbers_of_topologies().skip(usize::from(is_tbr)) {
             let mut chain = prior_chain(num_taxa, "JC", SKEWED, 7);
             let samples = [200 * number, 60];
             let found =
@@ -234,7 +240,7 @@ fn all_topologies_that_satisfy_a_constraint_are_equally_probable() {
 #[test]
 fn moves_of_subtrees_and_lengths_leave_the_prior_of_both_unchanged() {
     for kind in [Move::LikelihoodSpr, Move::ParsimonyTbr, Move::Local] {
-        for (num_taxa, number) in [(4, 3), (5, 15), (6, 105)] {
+        for (num_taxa, number) in numbers_of_topologies() {
             if kind == Move::ParsimonyTbr && num_taxa == 4 {
                 continue;
             }

@@ -6,8 +6,8 @@ use super::unit::Unit;
 use super::workers::{CpuEngine, Shared, lock};
 use crate::likelihood::engine::layout::{BLOCK, num_clvs};
 use crate::likelihood::engine::{
-    BlockSum, Capabilities, EdgeJob, Engine, EngineOptions, Entry, InsertionProgram, ModelBlock,
-    PartitionData, PartitionModel, Places, PointJob, Result, SweepProgram, SweepWork,
+    BlockSum, Capabilities, EdgeJob, Engine, EngineOptions, Entry, Holders, InsertionProgram,
+    ModelBlock, PartitionData, PartitionModel, Places, PointJob, Result, SweepProgram, SweepWork,
     TraversalDescriptor, TrialProgram, TrialSweep, pmatrix_gradient, run_sweep, run_trials,
     set_model,
 };
@@ -319,7 +319,8 @@ impl CpuEngine {
         for &i in &split {
             self.run_in_team(alone[i], Of::ThisRank)?;
         }
-        match together.len() > 1 && are_of_different_partitions(&together) {
+        let are_apart = self.shared.holders.as_ref().is_some_and(Holders::are_apart);
+        match are_apart && together.len() > 1 && are_of_different_partitions(&together) {
             true => self.run_side_by_side(together)?,
             false => {
                 together.into_iter().try_for_each(|sweep| self.run_in_team(sweep, Of::AllRanks))?
