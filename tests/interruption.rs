@@ -306,6 +306,26 @@ fn another_run_does_not_go_on_from_a_checkpoint() {
     assert_same(&results(&scratch, "fresh"), &scratch, "x", "begun anew");
 }
 
+/// Distances have no checkpoint: a signal ends the run at once, which the program says, and which the next run sees.
+#[test]
+fn what_cannot_be_resumed_says_so_when_a_signal_ends_it() {
+    let scratch = Scratch::new();
+    let command = format!("distance {} -m GTR+G --tree bme --bs-trees 9999 -n x", data("primates"));
+    let mut child = begin(&scratch, &command, 30.0);
+    let trees = scratch.path().join("x.mlsearch.distanceTrees");
+    while !trees.exists() {
+        assert!(child.try_wait().expect("our own").is_none(), "it is over");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let pid = child.id().to_string();
+    Command::new("kill").args(["-15", &pid]).output().expect("there is a program 'kill'");
+    let output = child.wait_with_output().expect("the run ends");
+    assert_eq!(output.status.code(), Some(143));
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("terminated (SIGTERM); this analysis has no checkpoint"), "{said}");
+    scratch.run(&command).assert_refused(&["results of an earlier run exist (it was killed"]);
+}
+
 #[test]
 fn a_damaged_checkpoint_is_refused_and_one_that_lacks_its_end_is_not() {
     let scratch = Scratch::new();

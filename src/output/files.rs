@@ -6,6 +6,7 @@
 use super::growing::Growing;
 use super::kinds::OutputKind;
 use super::kinds::{CHECKPOINT, LOG};
+use super::progress::RUN_MARKER;
 use crate::error::{Error, Result};
 use crate::whole_file;
 use std::fs::{File, TryLockError};
@@ -167,11 +168,18 @@ impl OutputFiles {
         if existing.is_empty() {
             return Ok(());
         }
+        let how = if self.earlier_has_ended() { "" } else { " (it was killed before its end)" };
         Err(Error::Usage(format!(
-            "results of an earlier run exist and are not overwritten:{}\n\
+            "results of an earlier run exist{how} and are not overwritten:{}\n\
              Give --redo to replace them, or another --prefix (-n) to keep them.",
             list(&existing.iter().collect::<Vec<_>>())
         )))
+    }
+
+    /// False if there is a log that says nothing of the end of its run.
+    fn earlier_has_ended(&self) -> bool {
+        let log = std::fs::read_to_string(self.path(LOG)).unwrap_or_default();
+        log.is_empty() || log.contains(&format!("{RUN_MARKER} state: "))
     }
 
     /// Results that exist will be replaced.

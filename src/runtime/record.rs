@@ -19,6 +19,10 @@ use std::fs::File;
 use std::io::{BufReader, Write};
 use std::path::{Path, PathBuf};
 
+/// What becomes of a run that cannot be resumed.
+const WITHOUT_CHECKPOINT: &str =
+    "this analysis has no checkpoint: it begins anew, with --redo if it has written files";
+
 /// Progress, report and files of one run.
 pub(crate) struct RunRecord {
     /// The terminal, standard output and the log.
@@ -161,6 +165,12 @@ impl RunRecord {
             && let Some((log, already)) = self.files.begin()?
         {
             self.progress.log_to(Box::new(log), &already);
+            if self.checkpoint.is_none() {
+                let terminal = self.progress.terminal();
+                interrupt::prepare_last_words(move |error| {
+                    terminal.insist(&format!("mlsearch: {error}; {WITHOUT_CHECKPOINT}"));
+                });
+            }
         }
         Ok(())
     }

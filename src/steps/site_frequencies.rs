@@ -16,7 +16,7 @@ use crate::plan::{Plan, SiteFrequencies};
 use crate::runtime::{JobContext, Resources, Session, Setup};
 use crate::search::SearchOptions;
 use crate::site_rates::pattern_rates;
-use crate::tree::Tree;
+use crate::tree::{Tree, same_topology};
 use serde::{Deserialize, Serialize};
 
 /// Gain (log units) below which the optimisation of a mixture ends, as an evaluation does.
@@ -27,6 +27,8 @@ pub(crate) struct Mixtures {
     partitions: Vec<Partition>,
     /// With the parameters of the guide tree.
     models: Vec<Model>,
+    /// The guide tree, with the log-likelihood of the mixtures on it.
+    guide: Option<(Tree, f64)>,
     resources: Resources,
     report: SiteFrequenciesReport,
 }
@@ -64,6 +66,7 @@ pub(crate) fn begin_with_guide_tree(session: &mut Session) -> Result<Option<Mixt
     let mut mixtures = Mixtures {
         partitions: session.setup.loaded.partitions.clone(),
         models: session.setup.models(),
+        guide: None,
         resources: session.setup.resources,
         report: SiteFrequenciesReport { source: "pmsf", ..SiteFrequenciesReport::default() },
     };
@@ -72,7 +75,8 @@ pub(crate) fn begin_with_guide_tree(session: &mut Session) -> Result<Option<Mixt
         let fit = fit(session, &mixtures, &tree, &source)?;
         let models = mixtures.models.iter().zip(&fit.values);
         mixtures.models = models.map(|(model, values)| model.with_values(values)).collect();
-        mixtures.report.guides.push(report_of(&fit, &mixtures.models, &source));
+        mixtures.report.guides.push(report_of(fit.lnl, &mixtures.models, &source));
+        mixtures.guide = Some((tree.clone(), fit.lnl));
         let text = format!("{source}: lnL {:.4} under {}", fit.lnl, mixtures.label());
         session.record.progress.text(&text);
         let loaded = &mut session.setup.loaded;
@@ -156,10 +160,10 @@ fn fit_in_job(
     Ok(Fit { lnl, values: models.iter().map(Model::values).collect(), profiles })
 }
 
-fn report_of(fit: &Fit, models: &[Model], source: &str) -> MixtureFitReport {
+fn report_of(lnl: f64, models: &[Model], source: &str) -> MixtureFitReport {
     MixtureFitReport {
         tree: source.to_string(),
-        log_likelihood: fit.lnl,
+        log_likelihood: lnl,
         models: models.iter().map(Model::to_string).collect(),
     }
 }
@@ -203,7 +207,8 @@ fn frequencies_of_sites(loaded: &Loaded) -> String {
     lines.iter().map(|(column, freqs)| format!("{column} {freqs}\n")).collect()
 }
 
-/// Computes the likelihood of the best tree under the mixtures themselves, and reports it beside that under frequencies of sites.
+/// Computes the likelihood of the best tree under the mixtures themselves, unless it is the guide tree, of which it is known, and reports
+/// it beside that under frequencies of sites.
 ///
 /// # Errors
 /// The engine has failed, or there is not enough memory.
@@ -215,16 +220,23 @@ pub(crate) fn end_with_mixture(
     let Some(mixtures) = mixtures else { return Ok(()) };
     session.stage("profile mixture");
     let best = &outcomes[best_of(outcomes)];
-    let fit = fit(session, &mixtures, &best.tree, "the best tree")?;
-    let models = mixtures.models.iter().zip(&fit.values);
-    let models: Vec<Model> = models.map(|(model, values)| model.with_values(values)).collect();
+    let is_guide = |(tree, _): &&(Tree, f64)| same_topology(tree, &best.tree);
+    let opt_branches = session.setup.plan.search.opt_branches;
+    let (lnl, models) = match mixtures.guide.as_ref().filter(|_| opt_branches).filter(is_guide) {
+        Some((_, lnl)) => (*lnl, mixtures.models.clone()),
+        None => {
+            let fit = fit(session, &mixtures, &best.tree, "the best tree")?;
+            let models = mixtures.models.iter().zip(&fit.values);
+            (fit.lnl, models.map(|(model, values)| model.with_values(values)).collect())
+        }
+    };
     session.record.progress.text(&format!(
         "the best tree: lnL {:.4} under frequencies of sites, {:.4} under {}",
         best.lnl,
-        fit.lnl,
+        lnl,
         mixtures.label()
     ));
-    let of_best = Some(report_of(&fit, &models, "the best tree"));
+    let of_best = Some(report_of(lnl, &models, "the best tree"));
     let report = SiteFrequenciesReport { mixture_on_best_tree: of_best, ..mixtures.report };
     session.record.report.site_frequencies = Some(report);
     Ok(())
