@@ -3,6 +3,7 @@
 use super::choose::{Chosen, choose};
 use super::fasttree::instead_of_fasttree;
 use super::flat::flat;
+use super::parser_words::refusal;
 use super::phyml::instead_of_phyml;
 use super::typed::{Typed, WordKind, lex};
 use super::verdict::{Verdict, judge};
@@ -22,7 +23,7 @@ const MAX_WORDS: usize = 10_000;
 /// Why no analysis came back.
 #[derive(Debug)]
 pub enum Stop {
-    /// The option parser's own message (unknown option, missing value), or the version.
+    /// The option parser's own message: the version, or a refusal for which there are no other words.
     Clap(clap::Error),
     /// Our refusal.
     Refused(Error),
@@ -30,6 +31,12 @@ pub enum Stop {
     Text(String),
     /// There is no command; this tells what there is.
     NoCommand(String),
+}
+
+impl Stop {
+    fn of_parser(error: clap::Error) -> Self {
+        refusal(&error).map_or(Stop::Clap(error), Stop::Refused)
+    }
 }
 
 /// Reads a command line, `words[0]` being the program.
@@ -105,12 +112,12 @@ fn read(typed: &[Typed], mut reading: Reading) -> Result<Analysis, Stop> {
     if let Some(one) = version.or(unknown) {
         let words = ["mlsearch".to_string(), one.words[0].clone()];
         if let Err(error) = flat().try_get_matches_from(words) {
-            return Err(Stop::Clap(error));
+            return Err(Stop::of_parser(error));
         }
     }
     let words = std::iter::once(of.word.name.to_string()).chain(words);
-    let matches = of.word.command().try_get_matches_from(words).map_err(Stop::Clap)?;
-    let analysis = (of.word.read)(&matches, &mut reading).map_err(Stop::Clap)?;
+    let matches = of.word.command().try_get_matches_from(words).map_err(Stop::of_parser)?;
+    let analysis = (of.word.read)(&matches, &mut reading).map_err(Stop::of_parser)?;
     let mut refusals = reading.refusals.0;
     if refusals.is_empty() {
         return Ok(analysis);
@@ -295,9 +302,9 @@ mod tests {
     }
 
     #[test]
-    fn unknown_options_and_missing_values_are_the_parsers_business() {
+    fn unknown_options_and_missing_values_are_refused() {
         for line in ["mlsearch --no-such", "mlsearch -s", "mlsearch -p x", "mlsearch -s a -s b"] {
-            assert!(matches!(typed(line), Err(Stop::Clap(e)) if e.exit_code() == 2), "{line}");
+            assert!(matches!(typed(line), Err(Stop::Refused(e)) if e.exit_code() == 2), "{line}");
         }
         assert!(
             matches!(typed("mlsearch --help"), Err(Stop::Text(text)) if text.contains("--msa"))
