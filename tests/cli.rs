@@ -70,7 +70,7 @@ fn every_refusal_of_a_command_is_said_at_once() {
         ("-s a.phy -m GTR+G extra", &["'extra' belongs to no option"]),
         ("a.phy", &["'a.phy' belongs to no option", "Try: mlsearch -s a.phy -m GTR+G"]),
         ("-s a.phy -m GTR+G --bootstap", &["--bootstap", "'--bootstrap'"]),
-        ("-s a.phy -m GTR+G -p x", &["'x'", "a seed is a whole number"]),
+        ("-s a.phy -m GTR+G -p x", &["--seed x", "a seed is a whole number"]),
         (
             "simulate",
             &["no tree", "no number of sites", "no model", "no name for the output files"],

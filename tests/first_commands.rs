@@ -421,7 +421,7 @@ fn rapid_seeds_make_standard_replicates_and_a_note_says_so() {
         });
         assert_eq!(rapid, standard, "{kind}");
     }
-    scratch.run(&format!("{raxml} -x 7 -b 7")).assert_refused(&["-b", "-x", "cannot be used with"]);
+    scratch.run(&format!("{raxml} -x 7 -b 7")).assert_refused(&["-b", "-x", "exclude each other"]);
 }
 
 #[test]

@@ -105,7 +105,7 @@ mod tests {
             ("--number 1 --number 2", "--number is given twice: give it once"),
             ("--number -5", "'-5' is no value of an option: numbers must not be negative"),
             ("--fast=3", "--fast takes no value, but has '3'"),
-            ("--fast --slow", "--slow and --fast exclude each other: give only one of them"),
+            ("--slow --fast", "--slow and --fast exclude each other: give only one of them"),
             ("--numbre 3", "there is no option '--numbre' here: is '--number' meant?"),
             ("--xyz", "there is no option '--xyz' here"),
             ("--help", ""),
