@@ -11,7 +11,7 @@ __all__ = ["Fault", "MlsearchError", "MlsearchWarning", "with_arguments"]
 _OPTION = re.compile(r"(?<![\w-])--([a-z][a-z-]*[a-z])")
 
 #: How the command line refuses a value of an option that is on or off.
-_NO_VALUE = re.compile(r"unexpected value ('.*?') for '(.*?)' found; no more were expected")
+_NO_VALUE = re.compile(r"(--[a-z-]+) takes no value, but has ('.*?')")
 
 _Parts = Tuple[str, Optional[str], Optional[int], Optional[int], Optional[str]]
 
@@ -100,7 +100,7 @@ class MlsearchError(Exception):
 
 def with_arguments(text: str) -> str:
     """A message in which options are the arguments of Python: `bs_trees` for `--bs-trees`."""
-    text = _NO_VALUE.sub(r"\2 is \1: expected True or False", text)
+    text = _NO_VALUE.sub(r"\1 is \2: expected True or False", text)
     return _OPTION.sub(lambda option: f"`{_ARGUMENTS.get(option[1], option[1].replace('-', '_'))}`", text)
 
 
