@@ -36,7 +36,7 @@ struct SelectArgs {
     /// Finds the partition scheme with the lowest criterion. greedy compares all pairs of subsets, rcluster the PERCENT of them
     /// that are the most similar (10 if none is given), and rclusterf merges several at once. (In mlsearch genes: put the shards
     /// of a run together.)
-    #[arg(long, value_name = "HOW", help_heading = "Partitions")]
+    #[arg(long, value_name = "greedy|rcluster|rclusterf|off", help_heading = "Partitions")]
     merge: Option<String>,
     #[command(flatten)]
     output: OutputArgs,
