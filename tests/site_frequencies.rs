@@ -82,6 +82,13 @@ fn a_search_under_frequencies_of_a_guide_tree_is_the_same_with_any_number_of_thr
     // The mixture has the likelihoods that evaluations under it have.
     let evaluate = "evaluate -s x.mlsearch.phy -m LG+C10+G4 --quiet -T 1";
     scratch.succeed(&format!("{evaluate} -t x.mlsearch.trueTree -n b"));
+    // The guide tree itself is not fitted again.
+    let of_itself = "--pmsf x.mlsearch.trueTree -t x.mlsearch.trueTree -n itself";
+    scratch.succeed(&format!("{evaluate} {of_itself}"));
+    let found = &report(&scratch, "itself")["site_frequencies"];
+    let [guide, best] = [&found["guides"][0], &found["mixture_on_best_tree"]];
+    assert_eq!(guide["log_likelihood"], best["log_likelihood"]);
+    assert_eq!(guide["models"], best["models"]);
     scratch.succeed(&format!("{evaluate} -t a.mlsearch.bestTree -n c"));
     let [b, c] = ["b", "c"].map(|prefix| log_likelihood(&scratch, prefix));
     assert!((b - of_guide).abs() < 0.01 && (c - of_best).abs() < 0.01, "{b} {c}");
