@@ -46,7 +46,7 @@ const DATA: &str = "-s sim.mlsearch.phy -q genes.part -m GTR+G --quiet";
 #[test]
 fn a_mixed_search_with_replicates_writes_the_same_bytes_on_every_machine() {
     // Plain code is too slow for searches with codons; it evaluates below.
-    let machines = ["-T 2", "-T 3", "-T 1 --simd avx2", "-T 2 --simd avx512"];
+    let machines = ["-T 3", "-T 2", "-T 1 --simd avx2", "-T 2 --simd avx512"];
     for (mode, what, kinds) in [
         ("linked", "--all --bs-trees 1 -k", &["bootstraps", "support"][..]),
         ("scaled", "--search", &[]),
@@ -55,7 +55,7 @@ fn a_mixed_search_with_replicates_writes_the_same_bytes_on_every_machine() {
         let scratch = mixed_data();
         let command = format!("{DATA} {what} --brlen {mode} -e 0.5");
         let kinds: Vec<&str> = ["log", "json"].iter().chain(kinds).copied().collect();
-        let machines: Vec<&str> = some_of(&machines, 1, 2).copied().collect();
+        let machines: Vec<&str> = some_of(&machines, 0, 2).copied().collect();
         assert_same_bytes_on(&machines, &scratch, &command, &kinds);
     }
 }

@@ -193,14 +193,14 @@ pub fn results(scratch: &Scratch, prefix: &str) -> BTreeMap<String, String> {
     results
 }
 
-/// What must not show in any result.
+/// What must not show in any result. Every second one: one, two and three threads, and all kernel sets.
 const MACHINES: [&str; 7] = [
     "-T 2",
     "-T 3",
+    "-T 3 --simd avx2",
     "-T 5",
     "-T 1 --simd scalar",
     "-T 1 --simd avx2",
-    "-T 3 --simd avx2",
     "-T 1 --simd avx512",
 ];
 
@@ -215,7 +215,7 @@ pub fn has_avx2() -> bool {
 
 /// Runs a command on machines of every kind and compares every file with that of one thread.
 pub fn assert_same_bytes(scratch: &Scratch, command: &str, kinds: &[&str]) {
-    let machines: Vec<&str> = some_of(&MACHINES, 1, 2).copied().collect();
+    let machines: Vec<&str> = some_of(&MACHINES, 0, 2).copied().collect();
     assert_same_bytes_on(&machines, scratch, command, kinds);
 }
 

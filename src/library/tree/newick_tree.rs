@@ -202,8 +202,8 @@ impl NewickTree {
             let num_children = node.children().count();
             if num_children > if is_root { 3 } else { 2 } {
                 let message = format!(
-                    "multifurcation with {} branches; a binary tree is needed here (a search with this tree as its constraint, -g, finds the best \
-                     resolution)",
+                    "multifurcation with {} branches; a binary tree is needed here: a search with this tree as its \
+                     constraint finds the best resolution",
                     num_children + usize::from(!is_root)
                 );
                 faults.push(Fault::new(place_of(node, file), message));

@@ -41,8 +41,8 @@ impl Holders {
         self.of_partition.len()
     }
 
-    /// True if what the ranks exchange goes through a network: an exchange then takes longer than to run over the data of several
-    /// partitions in turn, which puts each out of the nearest cache. The same on all ranks.
+    /// True if what the ranks exchange goes through a network, so that few exchanges matter more than to stay with the data of one
+    /// partition. The same on all ranks.
     pub fn are_apart(&self) -> bool {
         let [on_machine, _] = self.ranks.num_beside();
         on_machine < self.ranks.size() || self.ranks.always_share()
