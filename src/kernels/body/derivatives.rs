@@ -32,7 +32,7 @@
 //!    multiplication by 0.
 
 use super::likelihood::{PatternData, add_lanes, lanes_at};
-use super::operand::{End, Operand, end_tile, for_each_tile, with_ends, with_tiles};
+use super::operand::{End, Operand, end_tile, for_each_tile, put_aside, with_ends, with_tiles};
 use super::scalers::ProductScalers;
 use crate::ModelBlock;
 use crate::elementary::{Lanes, ln};
@@ -55,7 +55,8 @@ pub fn update_sumtable<const S: usize, const W: usize>(
     (out, out_scaler): (&mut [f64], &mut [u32; BLOCK]),
 ) {
     let dims = model.dims;
-    with_tiles!(dims, sumtable_of_ends::<S, W>(|dims| dims, num_patterns, ends, rows, out));
+    let tables = ends[0].has_table() && ends[1].has_table();
+    with_tiles!(dims, tables, sumtable_of_ends::<S, W>(|dims| dims, num_patterns, ends, rows, out));
     let scalers = [ends[0].scaler(), ends[1].scaler()];
     let scalers = ProductScalers::new(dims, num_patterns, &scalers, out_scaler, &mut []);
     if dims.rate_scalers {
@@ -164,6 +165,7 @@ fn sumtable_of_operands<const W: usize, const V: usize, const T: usize, const G:
     for_each_tile!(
         V, T, stride, num_patterns, |at, first| (at_a = a.at_rates(at), at_b = b.at_rates(at)) {
             let x = a.tile::<W, T>(&at_a, first, [stride, at]);
+            put_aside::<_, _, W, V, T>(&x, a, b);
             let y = b.tile::<W, T>(&at_b, first, [stride, at]);
             let group = &mut out[first / G * G * stride * V..];
             for (k, column) in group[at * V * G..][..V * G].chunks_exact_mut(G).enumerate() {

@@ -26,10 +26,12 @@
 //! 4. Logarithms of sixteen patterns are computed together, to hide their latency.
 //! 5. Under +I the scaling is undone, because the invariant part is not scaled; and padding has weight
 //!    0 and an arbitrary, possibly infinite value. Both are done by selection for a whole register.
-//! 6. Weights of rates, which only large trees need (`scalers`), are stored before the products are summed.
-//!    Computing them within that loop costs AVX2 20 % for 20 states, even where there are none.
+//! 6. Weights of rates, which only large trees need (`scalers`), are multiplied into one of the factors before the products
+//!    are summed, and only in blocks where some are not 1. They are powers of 2, so that no other number is rounded.
 
-use super::operand::{End, Operand, Plain, Tile, end_tile, for_each_tile, with_ends, with_tiles};
+use super::operand::{
+    End, Operand, Plain, Tile, end_tile, for_each_tile, put_aside, with_ends, with_tiles,
+};
 use super::scalers::{ProductScalers, add_scalers};
 use crate::ModelBlock;
 use crate::elementary::{Lanes, ln};
@@ -54,6 +56,8 @@ pub struct BlockLikelihoods {
     pub scaler: [u32; BLOCK],
     /// Scratch buffer of the kernels, `[rate][pattern]`; empty unless counts are kept per rate.
     pub rate_weights: Vec<f64>,
+    /// Scratch buffer of the kernels: a factor times the weights of the rates (trick 6).
+    weighted: Vec<f64>,
     /// Scratch buffers of the kernels: for four states, sums over rates, `[pattern][state]` (trick 1); and four sums of
     /// each pattern. New ones would have to be filled with zeros in each call.
     sums: Vec<f64>,
@@ -66,6 +70,7 @@ impl Default for BlockLikelihoods {
             likelihood: [1.0; BLOCK],
             scaler: [0; BLOCK],
             rate_weights: Vec::new(),
+            weighted: Vec::new(),
             sums: Vec::new(),
             fours: [[0.0; 4]; BLOCK],
         }
@@ -82,7 +87,12 @@ pub fn update_pendant<const S: usize, const W: usize>(
     out_scaler: &mut [u32],
 ) {
     let (dims, freqs) = (model.dims, &model.weighted_freqs[..]);
-    with_tiles!(dims, pendant_of_end::<S, W>(|dims| dims, num_patterns, freqs, subtree, out));
+    let table = subtree.has_table();
+    with_tiles!(
+        dims,
+        table,
+        pendant_of_end::<S, W>(|dims| dims, num_patterns, freqs, subtree, out)
+    );
     let counts = &mut out_scaler[..num_patterns * dims.scalers()];
     add_scalers(subtree.scaler(), None, counts);
 }
@@ -134,17 +144,16 @@ const fn sum_row(num_states: usize) -> usize {
 /// Calls a function that sums the products over all rates, then sums over the states.
 macro_rules! sum_products {
     ($states:ident, $name:ident :: <$s:ident, $width:ident>
-        ($dims:expr, $z:expr, $ends:expr, $weights:expr), $out:expr) => {{
-        let Sums { likelihood, flat, fours } = $out;
-        let n = $weights.num_patterns;
+        ($dims:expr, $tables:expr, $num_patterns:expr, $z:expr, $ends:expr), $out:expr) => {{
+        let (n, Sums { likelihood, flat, fours }) = ($num_patterns, $out);
         if $states == 4 {
-            with_tiles!($dims, $name::<$s, $width>(|dims| dims, $z, $ends, $weights, flat));
+            with_tiles!($dims, $tables, $name::<$s, $width>(|dims| dims, n, $z, $ends, flat));
             add_states::<{ sum_row(4) }>(&flat.as_chunks().0[..n], fours, likelihood);
         } else {
             // That this buffer is on the stack is worth more than that it need not be cleared.
             let mut sums = [[0.0; $states]; BLOCK];
             let flat = sums.as_flattened_mut();
-            with_tiles!($dims, $name::<$s, $width>(|dims| dims, $z, $ends, $weights, flat));
+            with_tiles!($dims, $tables, $name::<$s, $width>(|dims| dims, n, $z, $ends, flat));
             add_states::<$states>(&sums[..n], fours, likelihood);
         }
     }};
@@ -156,13 +165,27 @@ macro_rules! sum_products {
 pub fn edge_likelihoods<const S: usize, const W: usize>(
     model: &ModelBlock,
     num_patterns: usize,
-    ends: [End<'_>; 2],
+    [first, second]: [End<'_>; 2],
     out: &mut BlockLikelihoods,
 ) {
-    let scalers = [ends[0].scaler(), ends[1].scaler()];
-    let (weights, out) = combine_scalers(model.dims, num_patterns, &scalers, out);
-    let freqs = &model.weighted_freqs[..];
-    sum_products!(S, add_edge_products::<S, W>(model.dims, freqs, ends, &weights), out);
+    let (dims, scalers) = (model.dims, [first.scaler(), second.scaler()]);
+    let (weights, weighted, out) = combine_scalers(dims, num_patterns, &scalers, out);
+    let first = if weights.is_empty() {
+        first
+    } else {
+        match first.tip::<S>() {
+            Some(tip) => weigh_rates::<S, W>(dims.num_rates, tip, weights, weighted),
+            None => {
+                let clv = first.plain::<S>().expect("an end has a table or is inner");
+                weigh_rates::<S, W>(dims.num_rates, clv, weights, weighted);
+            }
+        }
+        // Its scaler counts are in the weights.
+        End::Inner { clv: weighted, scaler: None, pmatrix: &[] }
+    };
+    let (freqs, ends) = (&model.weighted_freqs[..], [first, second]);
+    let tables = second.has_table();
+    sum_products!(S, add_edge_products::<S, W>(dims, tables, num_patterns, freqs, ends), out);
 }
 
 /// Likelihood of each pattern with a pruned subtree (`pendant`, computed by [`update_pendant`]) inserted between
@@ -176,22 +199,20 @@ pub fn insertion_likelihoods<const S: usize, const W: usize>(
     out: &mut BlockLikelihoods,
 ) {
     let scalers = [Some(pendant_scaler), ends[0].scaler(), ends[1].scaler()];
-    let (weights, out) = combine_scalers(model.dims, num_patterns, &scalers, out);
-    sum_products!(S, add_insertion_products::<S, W>(model.dims, pendant, ends, &weights), out);
-}
-
-/// Weights of the rates of each pattern (trick 6).
-struct RateWeights<'a> {
-    num_patterns: usize,
-    /// `[rate][pattern]`; empty if there is one count per pattern.
-    weights: &'a [f64],
-}
-
-impl RateWeights<'_> {
-    #[inline(always)]
-    fn at(&self, rate: usize, pattern: usize) -> f64 {
-        self.weights[rate * self.num_patterns + pattern]
-    }
+    let (weights, weighted, out) = combine_scalers(model.dims, num_patterns, &scalers, out);
+    let pendant = if weights.is_empty() {
+        pendant
+    } else {
+        let pendant: Plain<'_, S> = Plain { clv: pendant.as_chunks().0 };
+        weigh_rates::<S, W>(model.dims.num_rates, pendant, weights, weighted);
+        weighted
+    };
+    let (dims, tables) = (model.dims, ends[0].has_table() && ends[1].has_table());
+    sum_products!(
+        S,
+        add_insertion_products::<S, W>(dims, tables, num_patterns, pendant, ends),
+        out
+    );
 }
 
 /// Where likelihoods are computed: the output, and buffers.
@@ -202,15 +223,16 @@ struct Sums<'a> {
     fours: &'a mut [[f64; 4]; BLOCK],
 }
 
-/// Writes the scaler count of each pattern; returns the weights of its rates and what likelihoods are written to.
+/// Writes the scaler count of each pattern; returns the weights of its rates, `[rate][pattern]`, a buffer for a weighted
+/// factor, and what likelihoods are written to. Without weights that are not 1, both are empty.
 #[inline(always)]
 fn combine_scalers<'a>(
     dims: Dims,
     num_patterns: usize,
     of_factors: &[Option<&[u32]>],
     out: &'a mut BlockLikelihoods,
-) -> (RateWeights<'a>, Sums<'a>) {
-    let BlockLikelihoods { likelihood, scaler, rate_weights, sums, fours } = out;
+) -> (&'a [f64], &'a mut [f64], Sums<'a>) {
+    let BlockLikelihoods { likelihood, scaler, rate_weights, weighted, sums, fours } = out;
     let num_sums = if dims.num_states == 4 { BLOCK * sum_row(4) } else { 0 };
     if sums.len() < num_sums {
         sums.resize(num_sums, 0.0);
@@ -219,14 +241,40 @@ fn combine_scalers<'a>(
     if rate_weights.len() < len {
         rate_weights.resize(len, 1.0);
     }
-    let weights = &mut rate_weights[..len];
+    let mut weights = &mut rate_weights[..len];
     ProductScalers::new(dims, num_patterns, of_factors, scaler, weights);
+    if weights.iter().all(|&weight| weight == 1.0) {
+        weights = &mut [];
+    }
+    let len = if weights.is_empty() { 0 } else { num_patterns * dims.row() };
+    if weighted.len() < len {
+        weighted.resize(len, 0.0);
+    }
     // The first rates set the sums, but one rate alone only half of them (trick 2).
     if dims.num_rates == 1 {
         sums[..num_sums].fill(0.0);
     }
     let sums = Sums { likelihood, flat: &mut sums[..num_sums], fours };
-    (RateWeights { num_patterns, weights }, sums)
+    (weights, &mut weighted[..len], sums)
+}
+
+/// Writes the vectors of an operand times the weights of the rates (trick 6).
+#[inline(always)]
+fn weigh_rates<const S: usize, const W: usize>(
+    num_rates: usize,
+    a: impl Operand<S>,
+    weights: &[f64],
+    out: &mut [f64],
+) {
+    let (num_patterns, out) = (weights.len() / num_rates, out.as_chunks_mut::<S>().0);
+    for (rate, weights) in weights.chunks_exact(num_patterns).enumerate() {
+        let at_rate = a.at_rates(rate);
+        for (pattern, weight) in weights.iter().enumerate() {
+            let [x] = a.tile::<W, 1>(&at_rate, pattern, [num_rates, rate]);
+            out[pattern * num_rates + rate] = x.map(|x| x * weight);
+            end_tile();
+        }
+    }
 }
 
 /// The same vectors for every pattern.
@@ -256,27 +304,27 @@ impl<const V: usize> Operand<V> for Frequencies<'_, V> {
 #[inline(always)]
 fn add_edge_products<const S: usize, const W: usize, const V: usize, const T: usize>(
     dims: Dims,
+    num_patterns: usize,
     freqs: &[f64],
     [first, second]: [End<'_>; 2],
-    weights: &RateWeights<'_>,
     sums: &mut [f64],
 ) {
     let z = Frequencies::<V> { freqs: freqs.as_chunks().0 };
     // The table of a first end that is a tip has rows of 0 and 1, and that with classes has the rows of the CLV.
     match (first.tip::<V>(), second.tip::<V>()) {
-        (Some(a), Some(b)) => add_products::<S, W, V, T>(dims, z, a, b, weights, sums),
+        (Some(a), Some(b)) => add_products::<S, W, V, T>(dims, num_patterns, z, a, b, sums),
         (Some(a), None) => {
             let b = second.inner::<S, V>().expect("an end has a table or is inner");
-            add_products::<S, W, V, T>(dims, z, a, b, weights, sums);
+            add_products::<S, W, V, T>(dims, num_patterns, z, a, b, sums);
         }
         (None, Some(b)) => {
             let a = first.plain().expect("an end has a table or is inner");
-            add_products::<S, W, V, T>(dims, z, a, b, weights, sums);
+            add_products::<S, W, V, T>(dims, num_patterns, z, a, b, sums);
         }
         (None, None) => {
             let a = first.plain().expect("an end has a table or is inner");
             let b = second.inner::<S, V>().expect("an end has a table or is inner");
-            add_products::<S, W, V, T>(dims, z, a, b, weights, sums);
+            add_products::<S, W, V, T>(dims, num_patterns, z, a, b, sums);
         }
     }
 }
@@ -284,28 +332,28 @@ fn add_edge_products<const S: usize, const W: usize, const V: usize, const T: us
 #[inline(always)]
 fn add_insertion_products<const S: usize, const W: usize, const V: usize, const T: usize>(
     dims: Dims,
+    num_patterns: usize,
     pendant: &[f64],
     ends: [End<'_>; 2],
-    weights: &RateWeights<'_>,
     sums: &mut [f64],
 ) {
     let z = Plain { clv: pendant.as_chunks().0 };
-    with_ends!(S, V, ends, |a, b| add_products::<S, W, V, T>(dims, z, a, b, weights, sums));
+    with_ends!(S, V, ends, |a, b| add_products::<S, W, V, T>(dims, num_patterns, z, a, b, sums));
 }
 
 /// Writes the sums of the products of all rates to `sums` (trick 1).
 #[inline(always)]
 fn add_products<const S: usize, const W: usize, const V: usize, const T: usize>(
     dims: Dims,
+    num_patterns: usize,
     z: impl Operand<V>,
     a: impl Operand<V>,
     b: impl Operand<V>,
-    weights: &RateWeights<'_>,
     sums: &mut [f64],
 ) {
     let row = sum_row(S);
     let stride = dims.row() / V;
-    let num_patterns = weights.num_patterns.min(BLOCK);
+    let num_patterns = num_patterns.min(BLOCK);
     let sums = &mut sums[..BLOCK * row];
     for_each_tile!(
         V, T, stride, num_patterns, |at, first|
@@ -313,36 +361,22 @@ fn add_products<const S: usize, const W: usize, const V: usize, const T: usize>(
             let vectors = [stride, at];
             let z = z.tile::<W, T>(&at_z, first, vectors);
             let x = a.tile::<W, T>(&at_a, first, vectors);
+            put_aside::<_, _, W, V, T>(&x, a, b);
             let y = b.tile::<W, T>(&at_b, first, vectors);
             for t in 0..T {
-                if V == S {
-                    let weight = if dims.rate_scalers { weights.at(at, first + t) } else { 1.0 };
-                    // Trick 2, one rate at a time.
-                    let sums: &mut [[f64; V]] = sums.as_chunks_mut().0;
-                    let sums = &mut sums[(first + t) * (row / S) + at % (row / S)];
-                    let starts = S == 4 && at < row / S;
-                    for i in 0..V {
-                        let before = if starts { 0.0 } else { sums[i] };
-                        sums[i] = (z[t][i] * weight * x[t][i]).mul_add(y[t][i], before);
-                    }
-                    continue;
-                }
-                let mut z = z[t];
-                if dims.rate_scalers {
-                    for (i, z) in z.iter_mut().enumerate() {
-                        *z *= weights.at((at * V + i) / S, first + t);
-                    }
-                }
                 let sums = &mut sums[(first + t) * row..][..row];
                 for part in (0..V).step_by(row) {
-                    let starts = at == 0 && part == 0;
-                    for i in 0..row {
-                        let zx = z[part + i] * x[t][part + i];
-                        let before = if starts { 0.0 } else { sums[i] };
-                        sums[i] = zx.mul_add(y[t][part + i], before);
+                    // Trick 2. A vector of one rate is added to half of the row.
+                    let half = if V < row { at % (row / V) * V } else { 0 };
+                    let starts = S == 4 && at * V + part < row;
+                    for i in 0..row.min(V) {
+                        let zx = z[t][part + i] * x[t][part + i];
+                        let before = if starts { 0.0 } else { sums[half + i] };
+                        sums[half + i] = zx.mul_add(y[t][part + i], before);
                     }
                 }
             }
+            end_tile();
         }
     );
 }

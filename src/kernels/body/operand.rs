@@ -11,8 +11,10 @@
 //!
 //! 1. The kind of each end is a type, so that no loop over patterns tests it (`with_ends!`).
 //! 2. For four states, several rates form a vector that fills whole registers, and their matrices
-//!    stay in registers for all patterns: with registers of eight numbers, those of all four rates (the usual
-//!    number, as a constant) or else of two; with registers of four, those of one rate (`with_tiles!`).
+//!    stay in registers for several patterns: with registers of eight numbers, those of all four rates (the usual
+//!    number, as a constant) or else of two; with registers of four, those of one rate (`with_tiles!`). Where all ends
+//!    are read from tables there are no matrices, so that a row of four rates is one vector with any registers, and each
+//!    code is looked up once instead of four times.
 //! 3. For more states, four patterns form a tile: each column of the matrix is loaded once and used four
 //!    times. This made 20 and 64 states twice as fast.
 //! 4. A product has as many sums in progress as there are registers, at least eight: enough to hide
@@ -20,9 +22,12 @@
 //!    sets give the same bits.
 //! 5. Each vector of rates is processed for all patterns. Rows of mixtures, however, are so long that one vector of each
 //!    row, far from each other in memory, arrives too late: a few vectors are processed for each tile, and their
-//!    matrices come from a nearer cache (`for_each_tile!`). Each number is computed as before.
+//!    matrices come from a nearer cache (`for_each_tile!`). Each number is computed as before. Vectors of one rate of four states
+//!    are taken sixteen patterns at a time, because the three CLVs of a block are larger than the nearest cache.
 //! 6. The compiler is prevented from vectorising over patterns, which would gather each number from a different
 //!    row (`end_tile`).
+//! 7. Of two products of a matrix with 20 states, the first is put aside in memory. Otherwise, sixteen registers of four numbers are one too
+//!    few for the second, and one of its sums goes through memory at each step (CLVs took 1.25 times as long, sumtables 1.5 times).
 
 use crate::Code;
 
@@ -31,17 +36,21 @@ use crate::Code;
 pub type Tile<const V: usize, const T: usize> = [[f64; V]; T];
 
 /// Calls a function with V, the length of a vector, and T, the number of patterns of a tile, as the last
-/// constants (tricks 2 and 3). The number of rates is a multiple of V/S, and the length of a block one of T.
+/// constants (tricks 2 and 3). `$tables` is true if all ends are read from tables. The number of rates is a multiple of V/S, and
+/// the length of a block one of T.
 macro_rules! with_tiles {
-    ($sizes:expr, $name:ident :: <$states:ident, $width:ident>
+    ($sizes:expr, $tables:expr, $name:ident :: <$states:ident, $width:ident>
         (|$dims:ident| $($arg:expr),* $(,)?)) => {
-        if $states == 4 && $width == 8 && $sizes.num_rates == 4 {
+        if $states == 4 && $sizes.num_rates == 4 && ($width == 8 || $tables) {
             let $dims = Dims { num_rates: 4, ..$sizes };
             $name::<$states, $width, 16, 1>($($arg),*)
         } else {
             let $dims = Dims { ..$sizes };
             if $states == 4 && $width == 8 && $dims.num_rates % 2 == 0 {
                 $name::<$states, $width, 8, 1>($($arg),*)
+            } else if $states == 4 && $width != 8 && $dims.num_rates == 4 {
+                let $dims = Dims { num_rates: 4, ..$sizes };
+                $name::<$states, $width, 4, 1>($($arg),*)
             } else if $states == 4 {
                 $name::<$states, $width, 4, 1>($($arg),*)
             } else {
@@ -56,16 +65,30 @@ pub(super) use with_tiles;
 pub const MOST_UNGROUPED: usize = 8;
 /// Number of vectors of a group.
 pub const GROUPED: usize = 8;
+/// Number of patterns for which the matrices of one rate of four states stay in registers (trick 5).
+pub const PATTERNS_OF_A_RATE: usize = 16;
 
 /// Evaluates `$body` for each vector `$at` of a row of `$stride` and each `$tile` patterns from `$first` on, with values that
-/// are loaded for the vector (trick 5). All vectors of a tile are taken in their order.
+/// are loaded for the vector (tricks 2 and 5). All vectors of a tile are taken in their order.
 macro_rules! for_each_tile {
     (
         $vector:ident, $tile:expr, $stride:expr, $num_patterns:expr, |$at:ident, $first:ident|
         ($($loaded:ident = $load:expr),*) $body:block
     ) => {{
         let (stride, num_patterns): (usize, usize) = ($stride, $num_patterns);
-        if $vector <= 16 || stride <= crate::body::operand::MOST_UNGROUPED {
+        if $vector == 4 {
+            let mut group = 0;
+            while group < num_patterns {
+                let end = num_patterns.min(group + crate::body::operand::PATTERNS_OF_A_RATE);
+                for $at in 0..stride {
+                    $(let $loaded = $load;)*
+                    for $first in group..end {
+                        $body
+                    }
+                }
+                group = end;
+            }
+        } else if $vector <= 16 || stride <= crate::body::operand::MOST_UNGROUPED {
             for $at in 0..stride {
                 $(let $loaded = $load;)*
                 let mut $first = 0;
@@ -99,8 +122,22 @@ pub fn end_tile() {
     std::hint::black_box(());
 }
 
+/// Keeps what was computed of the first operand out of the registers that the second needs (trick 7).
+#[inline(always)]
+pub fn put_aside<A: Operand<V>, B: Operand<V>, const W: usize, const V: usize, const T: usize>(
+    tile: &Tile<V, T>,
+    _: A,
+    _: B,
+) {
+    if A::IS_PRODUCT && B::IS_PRODUCT && V == 20 && W < 8 {
+        std::hint::black_box(tile);
+    }
+}
+
 /// A source of one vector per pattern and V/S rates.
 pub trait Operand<const V: usize>: Copy {
+    /// True if its vectors are products of a matrix.
+    const IS_PRODUCT: bool = false;
     /// Values that are loaded once per vector of rates.
     type AtRates: Copy;
     /// Loads the values for the rates of vector `at`.
@@ -162,6 +199,7 @@ pub struct Columns<'a, const S: usize, const V: usize> {
 }
 
 impl<'a, const S: usize, const V: usize> Operand<V> for Inner<'a, S, V> {
+    const IS_PRODUCT: bool = true;
     type AtRates = Columns<'a, S, V>;
     #[inline(always)]
     fn at_rates(self, at: usize) -> Self::AtRates {
@@ -204,11 +242,11 @@ impl<'a, const S: usize, const V: usize> Operand<V> for Inner<'a, S, V> {
         // Trick 4: rows and patterns whose sums are in progress together.
         let columns: &[[f64; V]] = at_rates.columns.as_flattened().as_chunks().0;
         match (S, W) {
-            (64, 8) => multiply_tile::<V, T, 16, 4>(columns, x, &mut tile),
-            (64, _) => multiply_tile::<V, T, 8, 4>(columns, x, &mut tile),
-            (20, 8) => multiply_tile::<V, T, 20, 4>(columns, x, &mut tile),
-            (20, _) => multiply_tile::<V, T, 20, 2>(columns, x, &mut tile),
-            _ => multiply_tile::<V, T, 4, 4>(columns, x, &mut tile),
+            (64, 8) => multiply_rows::<V, T, 16, 4>(columns, x, 0..V, &mut tile),
+            (64, _) => multiply_rows::<V, T, 8, 4>(columns, x, 0..V, &mut tile),
+            (20, 8) => multiply_rows::<V, T, 20, 4>(columns, x, 0..V, &mut tile),
+            (20, _) => multiply_rows::<V, T, 20, 2>(columns, x, 0..V, &mut tile),
+            _ => multiply_rows::<V, T, 4, 4>(columns, x, 0..V, &mut tile),
         }
         tile
     }
@@ -233,14 +271,15 @@ fn multiply_4x4<const R: usize>(columns: &[f64], x: &[f64], out: &mut [f64]) {
     }
 }
 
-/// Matrix times each vector of a tile, U patterns and R rows at a time.
+/// Rows of a matrix times each vector of a tile, U patterns and R rows at a time.
 #[inline(always)]
-fn multiply_tile<const S: usize, const T: usize, const R: usize, const U: usize>(
+fn multiply_rows<const S: usize, const T: usize, const R: usize, const U: usize>(
     columns: &[[f64; S]],
     x: [&[f64; S]; T],
+    rows: std::ops::Range<usize>,
     out: &mut Tile<S, T>,
 ) {
-    for first in (0..S).step_by(R) {
+    for first in rows.step_by(R) {
         for at in (0..T).step_by(U) {
             let mut sums = [[0.0; R]; U];
             for u in 0..U {

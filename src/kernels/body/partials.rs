@@ -13,13 +13,11 @@
 //! classes of repeated patterns, from a table by the pattern's class. The result has the same bits as without
 //! classes, because each row depends on its own pattern alone.
 //!
-//! Tricks:
-//!
-//! 1. Each vector of rates is processed for all patterns, so that both matrices stay in registers.
-//! 2. Two tables need no matrices, so that a whole row of four states and four rates fits into registers of four
-//!    numbers, too, and each code is looked up once instead of four times.
+//! Trick 1: each vector of rates is processed for several patterns, so that both matrices stay in registers (`operand`).
 
-use super::operand::{End, Inner, Operand, end_tile, for_each_tile, with_ends, with_tiles};
+use super::operand::{
+    End, Inner, Operand, end_tile, for_each_tile, put_aside, with_ends, with_tiles,
+};
 use super::scalers::{add_scalers, any_scaled, rescale};
 use crate::ModelBlock;
 use crate::layout::Dims;
@@ -35,14 +33,8 @@ pub fn update_partials<const S: usize, const W: usize>(
 ) -> bool {
     let dims = model.dims;
     let out = &mut out[..num_patterns * dims.row()];
-    match ends {
-        // Trick 2.
-        [a, b] if S == 4 && dims.num_rates == 4 && a.has_table() && b.has_table() => {
-            let dims = Dims { num_rates: 4, ..dims };
-            partials_of_ends::<S, W, 16, 1>(dims, num_patterns, ends, out);
-        }
-        _ => with_tiles!(dims, partials_of_ends::<S, W>(|dims| dims, num_patterns, ends, out)),
-    }
+    let tables = ends[0].has_table() && ends[1].has_table();
+    with_tiles!(dims, tables, partials_of_ends::<S, W>(|dims| dims, num_patterns, ends, out));
     let counts = &mut out_scaler[..num_patterns * dims.scalers()];
     let scalers = [ends[0].scaler(), ends[1].scaler()];
     add_scalers(scalers[0], scalers[1], counts);
@@ -61,7 +53,7 @@ pub fn update_class_table<const S: usize, const W: usize>(
     out: &mut [f64],
 ) {
     let dims = model.dims;
-    with_tiles!(dims, class_table::<S, W>(|dims| dims, num_rows, clv, pmatrix, out));
+    with_tiles!(dims, false, class_table::<S, W>(|dims| dims, num_rows, clv, pmatrix, out));
 }
 
 #[inline(always)]
@@ -107,6 +99,7 @@ fn partials_of_operands<const W: usize, const V: usize, const T: usize>(
     // Trick 1.
     for_each_tile!(V, T, stride, num_patterns, |at, first| (at_a = a.at_rates(at), at_b = b.at_rates(at)) {
         let x = a.tile::<W, T>(&at_a, first, [stride, at]);
+        put_aside::<_, _, W, V, T>(&x, a, b);
         let y = b.tile::<W, T>(&at_b, first, [stride, at]);
         for t in 0..T {
             let out = &mut out[(first + t) * stride + at];

@@ -51,13 +51,13 @@ pub fn any_scaled(counts: &[u32]) -> bool {
 /// Trick 1.
 #[inline(always)]
 fn any_starts_small<const S: usize>(rows: &[[f64; S]], rows_per_scaler: usize) -> bool {
-    let mut num_small = 0;
-    let mut at = 0;
-    while at < rows.len() {
-        num_small += usize::from(rows[at][0] < THRESHOLD);
-        at += rows_per_scaler;
+    let mut least = [f64::INFINITY; 4];
+    for rows in rows.chunks_exact(rows_per_scaler) {
+        for (least, &x) in least.iter_mut().zip(&rows[0]) {
+            *least = if x < *least { x } else { *least };
+        }
     }
-    num_small > 0
+    least[0] < THRESHOLD
 }
 
 #[inline(always)]
