@@ -30,13 +30,14 @@
 //!    are summed, and only in blocks where some are not 1. They are powers of 2, so that no other number is rounded.
 
 use super::operand::{
-    End, Operand, Plain, Tile, end_tile, for_each_tile, put_aside, with_ends, with_tiles,
+    End, Operand, Plain, end_tile, for_each_tile, put_aside, with_ends, with_tiles,
 };
 use super::scalers::{ProductScalers, add_scalers};
 use crate::ModelBlock;
 use crate::elementary::{Lanes, ln};
 use crate::layout::{BLOCK, Dims, LANES};
 use crate::scaling::{LN_FACTOR, factor};
+use std::borrow::Borrow;
 
 /// Data of a block's patterns that a sum over them needs in addition to their likelihoods.
 #[derive(Clone, Copy, Debug)]
@@ -127,9 +128,9 @@ fn pendant_of_operand<const W: usize, const V: usize, const T: usize>(
     for_each_tile!(V, T, stride, num_patterns, |at, first| (freqs = &freqs[at], at_a = a.at_rates(at)) {
         let x = a.tile::<W, T>(&at_a, first, [stride, at]);
         for t in 0..T {
-            let out = &mut out[(first + t) * stride + at];
+            let (out, x) = (&mut out[(first + t) * stride + at], x[t].borrow());
             for i in 0..V {
-                out[i] = freqs[i] * x[t][i];
+                out[i] = freqs[i] * x[i];
             }
         }
         end_tile();
@@ -271,7 +272,7 @@ fn weigh_rates<const S: usize, const W: usize>(
         let at_rate = a.at_rates(rate);
         for (pattern, weight) in weights.iter().enumerate() {
             let [x] = a.tile::<W, 1>(&at_rate, pattern, [num_rates, rate]);
-            out[pattern * num_rates + rate] = x.map(|x| x * weight);
+            out[pattern * num_rates + rate] = x.borrow().map(|x| x * weight);
             end_tile();
         }
     }
@@ -285,6 +286,7 @@ struct Frequencies<'a, const V: usize> {
 }
 
 impl<const V: usize> Operand<V> for Frequencies<'_, V> {
+    type Vector = [f64; V];
     type AtRates = [f64; V];
     #[inline(always)]
     fn at_rates(self, at: usize) -> [f64; V] {
@@ -296,7 +298,7 @@ impl<const V: usize> Operand<V> for Frequencies<'_, V> {
         at_rates: &[f64; V],
         _first: usize,
         _vectors: [usize; 2],
-    ) -> Tile<V, T> {
+    ) -> [[f64; V]; T] {
         [*at_rates; T]
     }
 }
@@ -365,14 +367,15 @@ fn add_products<const S: usize, const W: usize, const V: usize, const T: usize>(
             let y = b.tile::<W, T>(&at_b, first, vectors);
             for t in 0..T {
                 let sums = &mut sums[(first + t) * row..][..row];
+                let (z, x, y) = (*z[t].borrow(), *x[t].borrow(), *y[t].borrow());
                 for part in (0..V).step_by(row) {
                     // Trick 2. A vector of one rate is added to half of the row.
                     let half = if V < row { at % (row / V) * V } else { 0 };
                     let starts = S == 4 && at * V + part < row;
                     for i in 0..row.min(V) {
-                        let zx = z[t][part + i] * x[t][part + i];
+                        let zx = z[part + i] * x[part + i];
                         let before = if starts { 0.0 } else { sums[half + i] };
-                        sums[half + i] = zx.mul_add(y[t][part + i], before);
+                        sums[half + i] = zx.mul_add(y[part + i], before);
                     }
                 }
             }

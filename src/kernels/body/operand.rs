@@ -30,10 +30,7 @@
 //!    few for the second, and one of its sums goes through memory at each step (CLVs took 1.25 times as long, sumtables 1.5 times).
 
 use crate::Code;
-
-/// Vectors of T patterns that are processed together, so that a column of a matrix is loaded once and
-/// used several times. A vector has V numbers: the S states of V/S successive rates.
-pub type Tile<const V: usize, const T: usize> = [[f64; V]; T];
+use std::borrow::Borrow;
 
 /// Calls a function with V, the length of a vector, and T, the number of patterns of a tile, as the last
 /// constants (tricks 2 and 3). `$tables` is true if all ends are read from tables. The number of rates is a multiple of V/S, and
@@ -82,8 +79,10 @@ macro_rules! for_each_tile {
                 let end = num_patterns.min(group + crate::body::operand::PATTERNS_OF_A_RATE);
                 for $at in 0..stride {
                     $(let $loaded = $load;)*
-                    for $first in group..end {
+                    let mut $first = group;
+                    while $first < end {
                         $body
+                        $first += $tile;
                     }
                 }
                 group = end;
@@ -125,7 +124,7 @@ pub fn end_tile() {
 /// Keeps what was computed of the first operand out of the registers that the second needs (trick 7).
 #[inline(always)]
 pub fn put_aside<A: Operand<V>, B: Operand<V>, const W: usize, const V: usize, const T: usize>(
-    tile: &Tile<V, T>,
+    tile: &[A::Vector; T],
     _: A,
     _: B,
 ) {
@@ -134,22 +133,25 @@ pub fn put_aside<A: Operand<V>, B: Operand<V>, const W: usize, const V: usize, c
     }
 }
 
-/// A source of one vector per pattern and V/S rates.
+/// A source of one vector per pattern and V/S rates, with V numbers: the S states of V/S successive rates.
 pub trait Operand<const V: usize>: Copy {
     /// True if its vectors are products of a matrix.
     const IS_PRODUCT: bool = false;
+    /// A vector, or where it is stored.
+    type Vector: Borrow<[f64; V]>;
     /// Values that are loaded once per vector of rates.
     type AtRates: Copy;
     /// Loads the values for the rates of vector `at`.
     fn at_rates(self, at: usize) -> Self::AtRates;
-    /// The vectors of the T patterns from `first` on. The vector of pattern p in a CLV has the number
-    /// `vectors[0] * p + vectors[1]`. `W` is the number of `f64` in a register.
+    /// The vectors of the T patterns from `first` on, which are processed together, so that a column of a matrix is loaded once
+    /// and used several times. The vector of pattern p in a CLV has the number `vectors[0] * p + vectors[1]`. `W` is the number of
+    /// `f64` in a register.
     fn tile<const W: usize, const T: usize>(
         self,
         at_rates: &Self::AtRates,
         first: usize,
         vectors: [usize; 2],
-    ) -> Tile<V, T>;
+    ) -> [Self::Vector; T];
 }
 
 /// A tip with a matrix applied: rows of a tip table, selected by the tip's codes.
@@ -161,7 +163,8 @@ pub struct Tip<'a, const V: usize> {
     pub table: &'a [[f64; V]],
 }
 
-impl<const V: usize> Operand<V> for Tip<'_, V> {
+impl<'a, const V: usize> Operand<V> for Tip<'a, V> {
+    type Vector = &'a [f64; V];
     type AtRates = ();
     #[inline(always)]
     fn at_rates(self, _at: usize) {}
@@ -171,11 +174,11 @@ impl<const V: usize> Operand<V> for Tip<'_, V> {
         _at_rates: &(),
         first: usize,
         [stride, at]: [usize; 2],
-    ) -> Tile<V, T> {
+    ) -> [&'a [f64; V]; T] {
         let codes = &self.codes[first..first + T];
-        let mut tile = [[0.0; V]; T];
+        let mut tile = [&[0.0; V]; T];
         for (vector, &code) in tile.iter_mut().zip(codes) {
-            *vector = self.table[code as usize * stride + at];
+            *vector = &self.table[code as usize * stride + at];
         }
         tile
     }
@@ -200,6 +203,7 @@ pub struct Columns<'a, const S: usize, const V: usize> {
 
 impl<'a, const S: usize, const V: usize> Operand<V> for Inner<'a, S, V> {
     const IS_PRODUCT: bool = true;
+    type Vector = [f64; V];
     type AtRates = Columns<'a, S, V>;
     #[inline(always)]
     fn at_rates(self, at: usize) -> Self::AtRates {
@@ -222,7 +226,7 @@ impl<'a, const S: usize, const V: usize> Operand<V> for Inner<'a, S, V> {
         at_rates: &Self::AtRates,
         first: usize,
         [stride, at]: [usize; 2],
-    ) -> Tile<V, T> {
+    ) -> [[f64; V]; T] {
         let mut tile = [[0.0; V]; T];
         let mut x = [&[0.0; V]; T];
         for (t, x) in x.iter_mut().enumerate() {
@@ -277,7 +281,7 @@ fn multiply_rows<const S: usize, const T: usize, const R: usize, const U: usize>
     columns: &[[f64; S]],
     x: [&[f64; S]; T],
     rows: std::ops::Range<usize>,
-    out: &mut Tile<S, T>,
+    out: &mut [[f64; S]; T],
 ) {
     for first in rows.step_by(R) {
         for at in (0..T).step_by(U) {
@@ -309,7 +313,8 @@ pub struct Plain<'a, const V: usize> {
     pub clv: &'a [[f64; V]],
 }
 
-impl<const V: usize> Operand<V> for Plain<'_, V> {
+impl<'a, const V: usize> Operand<V> for Plain<'a, V> {
+    type Vector = &'a [f64; V];
     type AtRates = ();
     #[inline(always)]
     fn at_rates(self, _at: usize) {}
@@ -319,10 +324,10 @@ impl<const V: usize> Operand<V> for Plain<'_, V> {
         _at_rates: &(),
         first: usize,
         [stride, at]: [usize; 2],
-    ) -> Tile<V, T> {
-        let mut tile = [[0.0; V]; T];
+    ) -> [&'a [f64; V]; T] {
+        let mut tile = [&[0.0; V]; T];
         for (t, x) in tile.iter_mut().enumerate() {
-            *x = self.clv[(first + t) * stride + at];
+            *x = &self.clv[(first + t) * stride + at];
         }
         tile
     }

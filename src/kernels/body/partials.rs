@@ -21,6 +21,7 @@ use super::operand::{
 use super::scalers::{add_scalers, any_scaled, rescale};
 use crate::ModelBlock;
 use crate::layout::Dims;
+use std::borrow::Borrow;
 
 /// Updates one CLV block of `num_patterns` patterns and its scaler counts from two children. True if some count is not 0.
 #[inline(always)]
@@ -102,9 +103,9 @@ fn partials_of_operands<const W: usize, const V: usize, const T: usize>(
         put_aside::<_, _, W, V, T>(&x, a, b);
         let y = b.tile::<W, T>(&at_b, first, [stride, at]);
         for t in 0..T {
-            let out = &mut out[(first + t) * stride + at];
+            let (out, x, y) = (&mut out[(first + t) * stride + at], *x[t].borrow(), *y[t].borrow());
             for i in 0..V {
-                out[i] = x[t][i] * y[t][i];
+                out[i] = x[i] * y[i];
             }
         }
         end_tile();

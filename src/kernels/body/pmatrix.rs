@@ -20,7 +20,7 @@
 //! 3. The product (V · diag) · V⁻¹ is computed like that of a P-matrix with CLVs (`operand`), with the columns of
 //!    V⁻¹ as vectors: with the same registers, tiles and order of sums.
 
-use super::operand::{Columns, Inner, Operand, Tile};
+use super::operand::{Columns, Inner, Operand};
 use crate::ModelBlock;
 use crate::elementary::exp_minus_one;
 
@@ -83,7 +83,7 @@ fn fill_pmatrix<const S: usize, const W: usize, const T: usize>(
         let product = Inner { clv: right, pmatrix: &scaled };
         let at_rate: Columns<'_, S, S> = product.at_rates(0);
         for first in (0..S).step_by(T) {
-            let columns: Tile<S, T> = product.tile::<W, T>(&at_rate, first, [1, 0]);
+            let columns: [[f64; S]; T] = product.tile::<W, T>(&at_rate, first, [1, 0]);
             for (j, mut column) in (first..).zip(columns) {
                 // Trick 1.
                 column[j] += 1.0;

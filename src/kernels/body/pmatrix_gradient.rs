@@ -20,6 +20,7 @@
 use super::operand::{End, Operand, end_tile, for_each_tile};
 use crate::ModelBlock;
 use crate::layout::LANES;
+use std::borrow::Borrow;
 
 /// Adds a block's sums over its patterns to `sums`, `[rate][state of the first end][state of the second]`. No matrix is applied to either
 /// end. `ratios` are weights divided by likelihoods, `[pattern]`, or `[rate][pattern]` if scaler counts are kept per rate.
@@ -75,9 +76,10 @@ fn add_products<const S: usize, const W: usize>(
                 // Trick 1.
                 let mut row_sums = *row;
                 for t in 0..LANES {
-                    let z = ratios[t] * x[t][i];
+                    let z = ratios[t] * x[t].borrow()[i];
+                    let y = y[t].borrow();
                     for j in 0..S {
-                        row_sums[j] = z.mul_add(y[t][j], row_sums[j]);
+                        row_sums[j] = z.mul_add(y[j], row_sums[j]);
                     }
                 }
                 *row = row_sums;
