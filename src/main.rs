@@ -5,6 +5,7 @@ use mlsearch::run;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    run::begin_with_huge_pages();
     env_logger::Builder::from_env(env_logger::Env::default().default_filter_or("off")).init();
     mlsearch::panics::keep();
     let processes = match run::Processes::begin(cli::print_failure) {

@@ -51,6 +51,7 @@ pub fn any_scaled(counts: &[u32]) -> bool {
 /// Trick 1.
 #[inline(always)]
 fn any_starts_small<const S: usize>(rows: &[[f64; S]], rows_per_scaler: usize) -> bool {
+    // The first is what counts: the others fill the register.
     let mut least = [f64::INFINITY; 4];
     for rows in rows.chunks_exact(rows_per_scaler) {
         for (least, &x) in least.iter_mut().zip(&rows[0]) {
