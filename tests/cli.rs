@@ -153,3 +153,36 @@ fn a_program_without_mpi_refuses_to_be_one_of_several_ranks() {
         assert_eq!(scratch.files(), ["four.phy"]);
     }
 }
+
+/// Where Linux gives huge pages to programs that ask, the program asks: by a variable of its own environment.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[test]
+fn huge_pages_are_asked_for_unless_the_environment_decides() {
+    use std::io::{BufRead, BufReader, Write};
+    use std::process::{Command, Stdio};
+    let chosen = std::fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled");
+    let ours =
+        chosen.is_ok_and(|chosen| chosen.contains("[madvise]")).then_some("glibc.malloc.hugetlb=1");
+    for (given, wanted) in [
+        (None, ours),
+        (Some(""), Some("")),
+        (Some("glibc.malloc.perturb=0"), Some("glibc.malloc.perturb=0")),
+    ] {
+        let scratch = Scratch::new();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mlsearch"));
+        command.args("search -s - -m JC --prefix x".split(' ')).current_dir(scratch.path());
+        command.env_remove("GLIBC_TUNABLES").envs(given.map(|given| ("GLIBC_TUNABLES", given)));
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        // The heading comes before the alignment is read.
+        let mut output = BufReader::new(child.stdout.take().unwrap());
+        let mut line = String::new();
+        output.read_line(&mut line).unwrap();
+        assert!(line.contains("search for the best tree"), "{line}");
+        let environment = std::fs::read_to_string(format!("/proc/{}/environ", child.id())).unwrap();
+        let found = environment.split('\0').find_map(|one| one.strip_prefix("GLIBC_TUNABLES="));
+        assert_eq!(found, wanted);
+        child.stdin.take().unwrap().write_all(ALIGNMENT.as_bytes()).unwrap();
+        std::io::copy(&mut output, &mut std::io::sink()).unwrap();
+        assert!(child.wait().unwrap().success());
+    }
+}
