@@ -172,7 +172,12 @@ fn huge_pages_are_asked_for_unless_the_environment_decides() {
         let mut command = Command::new(env!("CARGO_BIN_EXE_mlsearch"));
         command.args("search -s - -m JC --prefix x".split(' ')).current_dir(scratch.path());
         command.env_remove("GLIBC_TUNABLES").envs(given.map(|given| ("GLIBC_TUNABLES", given)));
-        let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
         // The heading comes before the alignment is read.
         let mut output = BufReader::new(child.stderr.take().unwrap());
         let mut line = String::new();
