@@ -23,13 +23,14 @@
 //! 3. For four states, the products are first stored as rows, by rate, and then transposed rate by rate, so that
 //!    all loops consist of whole registers. The caller lends the buffer: filling a new one with zeros took a
 //!    twelfth of the time of the kernel.
-//! 4. `derivatives` processes four registers of patterns at a time, whose twelve sums hide the latency.
+//! 4. `derivatives` processes four registers of patterns at a time, whose twelve sums hide the latency; what is computed from the
+//!    sums, each register alone: for all at a time, compilers find branches and single numbers rather than registers.
 //! 5. Under +I the scaling is undone, because the invariant part is not scaled. This is rarely needed; one test
 //!    without branches determines whether any pattern of the block needs it.
 //! 6. With scaler counts per rate, a rate may be so unlikely at a pattern that its numbers would be subnormal, with
 //!    which many processors compute slowly. They are set to 0 before that: they would not change any sum.
-//! 7. Padding has weight 0 and an arbitrary, possibly infinite value: it is excluded by selection instead of
-//!    multiplication by 0.
+//! 7. Padding has weight 0 and arbitrary, possibly infinite sums. Before anything is computed from them, they are replaced by those of
+//!    a likelihood of 1 that does not change: selections afterwards are compiled to branches.
 
 use super::likelihood::{PatternData, add_lanes, lanes_at};
 use super::operand::{End, Operand, end_tile, for_each_tile, put_aside, with_ends, with_tiles};
@@ -258,25 +259,29 @@ pub fn derivatives<const W: usize>(
     // Trick 4.
     if W == 8 {
         while at + 32 <= num_patterns {
-            add_derivatives::<32>(at, data, sumtable, scaler, factors, &mut sums);
+            add_derivatives::<32, 8>(at, data, sumtable, scaler, factors, &mut sums);
             at += 32;
         }
     } else {
         while at + 16 <= num_patterns {
-            add_derivatives::<16>(at, data, sumtable, scaler, factors, &mut sums);
+            add_derivatives::<16, 4>(at, data, sumtable, scaler, factors, &mut sums);
             at += 16;
         }
     }
     while at < num_patterns {
-        add_derivatives::<LANES>(at, data, sumtable, scaler, factors, &mut sums);
+        if W == 8 {
+            add_derivatives::<LANES, 8>(at, data, sumtable, scaler, factors, &mut sums);
+        } else {
+            add_derivatives::<LANES, 4>(at, data, sumtable, scaler, factors, &mut sums);
+        }
         at += LANES;
     }
     [add_lanes(&sums[0]), add_lanes(&sums[1]), add_lanes(&sums[2])]
 }
 
-/// Adds the values of the `N` patterns from `at` on to `sums`.
+/// Adds the values of the `N` patterns from `at` on to `sums`, `M` at a time.
 #[inline(always)]
-fn add_derivatives<const N: usize>(
+fn add_derivatives<const N: usize, const M: usize>(
     at: usize,
     data: PatternData<'_>,
     sumtable: &[f64],
@@ -309,26 +314,50 @@ fn add_derivatives<const N: usize>(
             }
         }
     }
+    for first in (0..N).step_by(M) {
+        let l = [*lanes_at(&l, first), *lanes_at(&l1, first), *lanes_at(&l2, first)];
+        let at = at + first;
+        let values = terms::<M>(l, *lanes_at(data.weights, at), *lanes_at(scaler, at));
+        for (sums, values) in sums.iter_mut().zip(&values) {
+            for i in 0..M {
+                sums[first % LANES + i] += values[i];
+            }
+        }
+    }
+}
+
+/// Terms of the sums, from L, L' and L'' of some patterns.
+#[inline(always)]
+fn terms<const M: usize>(
+    [l, l1, l2]: [[f64; M]; 3],
+    weights: [f64; M],
+    scaler: [u32; M],
+) -> [[f64; M]; 3] {
+    // Trick 7.
+    let l = where_used(weights, l, 1.0);
+    let l1 = where_used(weights, l1, 0.0);
+    let l2 = where_used(weights, l2, 0.0);
     let logs = ln(&l);
-    let weights = lanes_at::<N, _>(data.weights, at);
-    let scaler = lanes_at::<N, _>(scaler, at);
-    let mut values = [[0.0; N]; 3];
-    for i in 0..N {
+    let mut values = [[0.0; M]; 3];
+    for i in 0..M {
         let lnl = f64::from(scaler[i]).mul_add(-LN_FACTOR, logs[i]);
         let inverse = 1.0 / l[i];
         let ratio = l1[i] * inverse;
         let curvature = (-ratio).mul_add(ratio, l2[i] * inverse);
-        // Trick 7.
-        let used = weights[i] > 0.0;
-        values[0][i] = if used { weights[i] * lnl } else { 0.0 };
-        values[1][i] = if used { weights[i] * ratio } else { 0.0 };
-        values[2][i] = if used { weights[i] * curvature } else { 0.0 };
+        values[0][i] = weights[i] * lnl;
+        values[1][i] = weights[i] * ratio;
+        values[2][i] = weights[i] * curvature;
     }
-    for (sums, values) in sums.iter_mut().zip(&values) {
-        for lanes in values.as_chunks::<LANES>().0 {
-            for i in 0..LANES {
-                sums[i] += lanes[i];
-            }
-        }
+    values
+}
+
+/// The numbers of patterns that have a weight, and for all others this one. By value: compilers make branches of a selection among
+/// numbers that are in memory.
+#[inline(always)]
+fn where_used<const M: usize>(weights: [f64; M], x: [f64; M], other: f64) -> [f64; M] {
+    let mut out = [0.0; M];
+    for i in 0..M {
+        out[i] = if weights[i] > 0.0 { x[i] } else { other };
     }
+    out
 }

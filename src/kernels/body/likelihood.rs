@@ -372,10 +372,13 @@ fn add_products<const S: usize, const W: usize, const V: usize, const T: usize>(
                     // Trick 2. A vector of one rate is added to half of the row.
                     let half = if V < row { at % (row / V) * V } else { 0 };
                     let starts = S == 4 && at * V + part < row;
+                    let mut zx = [0.0; V];
                     for i in 0..row.min(V) {
-                        let zx = z[part + i] * x[part + i];
+                        zx[i] = z[part + i] * x[part + i];
+                    }
+                    for i in 0..row.min(V) {
                         let before = if starts { 0.0 } else { sums[half + i] };
-                        sums[half + i] = zx.mul_add(y[part + i], before);
+                        sums[half + i] = zx[i].mul_add(y[part + i], before);
                     }
                 }
             }
