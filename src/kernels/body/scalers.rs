@@ -10,8 +10,9 @@
 //!     weight of a rate     = 2^(-256·(count of the rate − count of the pattern))
 //! ```
 //!
-//! Trick 1: first, only the first of the numbers that share a count is tested, for all patterns of a block
-//! without branches. In most blocks none of them is small, and no scaling is necessary.
+//! Trick 1: first, only four states of the last rate are tested, for four patterns at a time without branches. In most blocks they are
+//! nowhere all small, and no scaling is necessary. Of others, some often are: one state where many taxa have another one, and
+//! the first rate, which is the slowest, where patterns vary.
 
 use crate::layout::{BLOCK, Dims};
 use crate::scaling::{FACTOR, THRESHOLD, factor};
@@ -51,14 +52,27 @@ pub fn any_scaled(counts: &[u32]) -> bool {
 /// Trick 1.
 #[inline(always)]
 fn any_starts_small<const S: usize>(rows: &[[f64; S]], rows_per_scaler: usize) -> bool {
-    // The first is what counts: the others fill the register.
     let mut least = [f64::INFINITY; 4];
-    for rows in rows.chunks_exact(rows_per_scaler) {
-        for (least, &x) in least.iter_mut().zip(&rows[0]) {
-            *least = if x < *least { x } else { *least };
+    let fours = rows.chunks_exact(4 * rows_per_scaler);
+    let rest = fours.remainder();
+    for rows in fours {
+        let (mut a, mut b, mut c, mut d) = ([0.0; 4], [0.0; 4], [0.0; 4], [0.0; 4]);
+        for i in 0..4 {
+            let row = &rows[(i + 1) * rows_per_scaler - 1];
+            (a[i], b[i], c[i], d[i]) = (row[0], row[1], row[2], row[3]);
+        }
+        for i in 0..4 {
+            let first = if a[i] > b[i] { a[i] } else { b[i] };
+            let second = if c[i] > d[i] { c[i] } else { d[i] };
+            let most = if first > second { first } else { second };
+            least[i] = if most < least[i] { most } else { least[i] };
         }
     }
-    least[0] < THRESHOLD
+    let mut any = least.iter().any(|least| *least < THRESHOLD);
+    for rows in rest.chunks_exact(rows_per_scaler) {
+        any |= rows[rows_per_scaler - 1][..4].iter().all(|x| *x < THRESHOLD);
+    }
+    any
 }
 
 #[inline(always)]
