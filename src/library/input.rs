@@ -44,7 +44,7 @@ pub fn name_of(path: &Path) -> String {
     }
 }
 
-/// Bytes of one input, unpacked, without a byte order mark.
+/// Bytes of one input, unpacked, without a byte order mark, and with LF at the end of lines that end with CR alone (as on old Macs).
 pub struct Input<'a> {
     reader: Box<dyn BufRead + 'a>,
     name: String,
@@ -101,6 +101,13 @@ impl<'a> Input<'a> {
         if start.starts_with(BYTE_ORDER_MARK) {
             start.drain(..BYTE_ORDER_MARK.len());
         }
+        // The last byte may be the first half of an end.
+        let whole = &start[..start.len() - usize::from(start.len() == CHUNK)];
+        if whole.contains(&b'\r') && !start.contains(&b'\n') {
+            end_lines(&mut start);
+            let rest = std::mem::replace(&mut input.reader, Box::new(io::empty()));
+            input.reader = Box::new(BufReader::with_capacity(CHUNK, LinesOfOldMacs(rest)));
+        }
         input.put_back(start);
         Ok(input)
     }
@@ -138,6 +145,21 @@ impl<'a> Input<'a> {
         let rest = std::mem::replace(&mut self.reader, Box::new(io::empty()));
         self.reader = Box::new(Cursor::new(start).chain(rest));
     }
+}
+
+/// Text whose lines end with CR alone, with LF instead.
+struct LinesOfOldMacs<R>(R);
+
+impl<R: Read> Read for LinesOfOldMacs<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.0.read(buffer)?;
+        end_lines(&mut buffer[..count]);
+        Ok(count)
+    }
+}
+
+fn end_lines(bytes: &mut [u8]) {
+    bytes.iter_mut().filter(|byte| **byte == b'\r').for_each(|byte| *byte = b'\n');
 }
 
 /// Unpacks the members of a gzipped file, one after the other. Zeros behind a member fill blocks of tapes, and are passed over, as by
@@ -299,6 +321,19 @@ mod tests {
         }
         assert_eq!(read_text(written(b"").path(), 10, "a word").unwrap(), "");
         assert_eq!(read_text(written(b"x").path(), 10, "a word").unwrap(), "x");
+    }
+
+    #[test]
+    fn lines_of_old_macs_end_as_others() {
+        let read =
+            |text: &str| read_text(written(text.as_bytes()).path(), 1 << 20, "text").unwrap();
+        assert_eq!(read(&"line\r".repeat(CHUNK)), "line\n".repeat(CHUNK));
+        assert_eq!(read("\u{feff}x\ry"), "x\ny");
+        // A line that fills what is looked at, but for the second half of its end.
+        let long = format!("{}\r\nshort\r\n", "x".repeat(CHUNK - 1));
+        for other in ["one\r\ntwo\r\n", "a\rb\n", &long] {
+            assert_eq!(read(other), other);
+        }
     }
 
     /// Gives a byte at a time, and is interrupted before each.

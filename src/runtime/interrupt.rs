@@ -1,7 +1,7 @@
 //! Signals that end a run: SIGINT and SIGTERM.
 //!
-//! The first one is answered by the jobs, which give their states between two steps; a second one ends the program at
-//! once. Jobs that are in the middle of a long step, or have no steps, are not waited for longer than [`GRACE`]: the
+//! The first one is answered by the jobs, which give their states between two steps; a second one, unless it comes with the first (as
+//! from `timeout`, which sends one to the program and one to all of its group), ends the program at once. Jobs that are in the middle of a long step, or have no steps, are not waited for longer than [`GRACE`]: the
 //! run then goes on from what was written before. A run inside another program is ended by its [`Stop`] instead, and signals are
 //! that program's.
 
@@ -19,6 +19,8 @@ const GRACE: Duration = Duration::from_secs(10);
 const SHORT_GRACE: Duration = Duration::from_millis(500);
 /// Time between two looks at the signals.
 const BEAT: Duration = Duration::from_millis(50);
+/// Signals that come within this time are one.
+const TOGETHER: Duration = Duration::from_millis(200);
 
 /// The signal that was received, or 0.
 static RECEIVED: LazyLock<Arc<AtomicUsize>> = LazyLock::new(Arc::default);
@@ -48,16 +50,17 @@ pub fn listen() -> std::io::Result<()> {
     let again = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
         signal_hook::flag::register_conditional_shutdown(signal, 128 + signal, again.clone())?;
-        signal_hook::flag::register(signal, again.clone())?;
         signal_hook::flag::register_usize(signal, RECEIVED.clone(), signal as usize)?;
     }
     // A file beyond the limit of the system (`ulimit -f`) is an error of writing, not the end of the program.
     #[cfg(unix)]
     signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default())?;
-    let watch = || {
+    let watch = move || {
         while signal().is_none() {
             sleep(BEAT);
         }
+        sleep(TOGETHER);
+        again.store(true, Ordering::Relaxed);
         end_in_time();
     };
     std::thread::Builder::new().name("signals".into()).spawn(watch)?;

@@ -6,13 +6,13 @@ use crate::model::{
 };
 use crate::numeric::GammaMode;
 
-/// Rates over sites for DNA and proteins.
+/// Rates over sites.
 const RATES: [&str; 4] = ["", "+I", "+G4", "+I+G4"];
 /// Free rates, which are slow to fit. They are tried if +G4 is better than equal rates, one after the other as long
 /// as each is better than the previous.
 const FREE_RATES: [&str; 7] = ["+R2", "+R3", "+R4", "+R5", "+R6", "+R7", "+R8"];
-/// Rates over sites for morphological data, which have too few sites for richer models.
-const FEW_RATES: [&str; 2] = ["", "+G4"];
+/// With more states, the exchange rates are more than 27 parameters, for which multi-state data hardly ever have enough characters.
+const MOST_STATES_OF_GTR: usize = 8;
 /// Profile mixtures, which are slow to fit. They are tried with the best matrix, one after the other as long as each is better than the
 /// previous.
 const PROFILES: [&str; 6] = ["+C10", "+C20", "+C30", "+C40", "+C50", "+C60"];
@@ -67,18 +67,13 @@ impl CandidateSet {
 
     /// All rates over sites that are tried with the reference matrix.
     pub fn rates(&self) -> Vec<&'static str> {
-        match (self.rates, self.data_type) {
-            (Some(rates), _) => vec![rates],
-            (None, DataType::Dna | DataType::Protein) => RATES.to_vec(),
-            (None, _) => FEW_RATES.to_vec(),
-        }
+        self.rates.map_or(RATES.to_vec(), |rates| vec![rates])
     }
 
     /// Free rates, which are tried if the best of the other models has +G4, each as long as the previous one was an
     /// improvement.
     pub fn free_rates(&self) -> &'static [&'static str] {
-        let many = matches!(self.data_type, DataType::Dna | DataType::Protein);
-        if many && self.rates.is_none() { &FREE_RATES } else { &[] }
+        if self.rates.is_none() { &FREE_RATES } else { &[] }
     }
 
     /// The rates over sites under which branch lengths are optimised first.
@@ -111,8 +106,12 @@ impl CandidateSet {
             }
             DataType::Binary => vec!["BIN+FE".into(), "BIN+F".into()],
             other => {
-                let name = format!("MULTI{}_MK", other.num_states());
-                vec![name.clone(), name + "+F"]
+                let states = other.num_states();
+                let mut all = vec![format!("MULTI{states}_MK"), format!("MULTI{states}_MK+F")];
+                if (3..=MOST_STATES_OF_GTR).contains(&states) {
+                    all.push(format!("MULTI{states}_GTR+F"));
+                }
+                all
             }
         }
     }

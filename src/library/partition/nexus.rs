@@ -231,7 +231,7 @@ impl ParsedFile {
                 );
                 continue;
             };
-            let name = unquote(set);
+            let name = unquote(without_length(set));
             match sets.iter().find(|known| known.name == name) {
                 Some(known) => {
                     let model = of_type(spell_model(model), &known.model);
@@ -247,6 +247,20 @@ impl ParsedFile {
             }
         }
         defs
+    }
+}
+
+/// The name of a charset before the length of its tree, which IQ-TREE writes into the models that it has found (`GTR+F:gene1{0.25}`).
+fn without_length(set: &[Glyph]) -> &[Glyph] {
+    let starts = set.iter().rposition(|glyph| glyph.character == '{');
+    match (starts, set.last()) {
+        (Some(at), Some(last)) if last.character == '}' && at > 0 => {
+            match spell(&set[at + 1..set.len() - 1]).trim().parse::<f64>() {
+                Ok(_) => trim(&set[..at]),
+                Err(_) => set,
+            }
+        }
+        _ => set,
     }
 }
 
@@ -371,7 +385,7 @@ mod tests {
     fn a_charpartition_chooses_orders_and_gives_models() {
         let defs = read(
             "#nexus\nbegin sets;\ncharset a = 1-4;\ncharset unused = 1-12;\ncharset b = 5-.;\n\
-             charpartition mine = HKY{2.0} + F{0.1,0.2,0.3,0.4}:b,\n GTR+G : a;\nend;\n",
+             charpartition mine = HKY{2.0} + F{0.1,0.2,0.3,0.4}:b{0.25},\n GTR+G : a;\nend;\n",
         );
         let read: Vec<_> = defs.iter().map(|def| (def.name.as_str(), def.model.as_str())).collect();
         assert_eq!(read, [("b", "HKY{2.0}+F{0.1,0.2,0.3,0.4}"), ("a", "GTR+G")]);

@@ -1,5 +1,5 @@
 //! Characters that are accepted although they suggest a mistake: nucleotides under a model of proteins or of
-//! multi-state data, and characters of proteins that no model has.
+//! multi-state data, characters of proteins that no model has, and variable characters alone under a model that expects others, too.
 
 use super::resolved::Partition;
 use crate::alignment::Alignment;
@@ -13,6 +13,9 @@ const LOOKS_LIKE_DNA: f64 = 0.95;
 const MIN_LETTERS: usize = 20;
 /// How many of A, C, G and T (or U) must occur.
 const MIN_DIFFERENT: usize = 3;
+
+/// Least number of variable characters for a warning that there are no others.
+const MIN_VARIABLE: usize = 10;
 
 /// Warnings about the partitions of an alignment.
 pub fn suspicions(alignment: &Alignment, partitions: &[Partition]) -> Vec<String> {
@@ -30,7 +33,29 @@ pub fn suspicions(alignment: &Alignment, partitions: &[Partition]) -> Vec<String
         })
         .collect();
     warnings.extend(warn_of_strangers(alignment, partitions));
+    warnings.extend(partitions.iter().filter_map(warn_of_missing_constants));
     warnings
+}
+
+/// A warning about data as morphologists collect them, without characters that are the same in all taxa (Lewis 2001, Syst Biol 50:913).
+fn warn_of_missing_constants(partition: &Partition) -> Option<String> {
+    let Partition { name, model, patterns, sites } = partition;
+    let corrected = match model.data_type {
+        DataType::Binary => "BIN+ASC",
+        DataType::Multistate(_) => "MK+ASC",
+        _ => return None,
+    };
+    let is_variable = |pattern| patterns.shared_states(pattern) == 0;
+    let all_variable = (0..patterns.num_patterns()).all(is_variable);
+    let is_suspect = model.ascertainment.is_none() && all_variable && sites.len() >= MIN_VARIABLE;
+    is_suspect.then(|| {
+        format!(
+            "all {} characters of partition '{}' are variable: if the others were left out, as is usual in morphological \
+             data, branches come out too long without a correction for that: give a model with one, such as {corrected}+G",
+            sites.len(),
+            abridged(name)
+        )
+    })
 }
 
 /// True if the letters of nucleotides stand for other states.
@@ -139,6 +164,22 @@ mod tests {
         assert!(
             warnings(["AAAAAAAAAAAAAAAAAAAAAAAA", "AAAAAAAAAAAANNNNNNNNNNNN"], "LG").is_empty()
         );
+    }
+
+    #[test]
+    fn variable_characters_alone_are_suspected_unless_the_model_expects_them() {
+        let [first, second] = ["010101010101", "101010101010"];
+        let found = warnings([first, second], "MULTI2_MK");
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(found[0].starts_with("all 12 characters of partition 'all' are variable"));
+        assert!(found[0].ends_with("such as MK+ASC+G"), "{found:?}");
+        assert!(warnings([first, second], "BIN+G")[0].ends_with("such as BIN+ASC+G"));
+        for model in ["BIN+ASC", "MULTI2_MK+ASC+G"] {
+            assert!(warnings([first, second], model).is_empty());
+        }
+        // One that may be constant, and few.
+        assert!(warnings([first, "10101010101?"], "BIN").is_empty());
+        assert!(warnings(["01010", "10101"], "BIN").is_empty());
     }
 
     #[test]
