@@ -317,13 +317,34 @@ fn what_cannot_be_resumed_says_so_when_a_signal_ends_it() {
         assert!(child.try_wait().expect("our own").is_none(), "it is over");
         std::thread::sleep(Duration::from_millis(10));
     }
-    let pid = child.id().to_string();
-    Command::new("kill").args(["-15", &pid]).output().expect("there is a program 'kill'");
-    let output = child.wait_with_output().expect("the run ends");
-    assert_eq!(output.status.code(), Some(143));
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let said = said_when_terminated(child, 1);
     assert!(said.contains("terminated (SIGTERM); this analysis has no checkpoint"), "{said}");
     scratch.run(&command).assert_refused(&["results of an earlier run exist (it was killed"]);
+}
+
+/// What a run says that gets this number of signals at once, as from `timeout`.
+fn said_when_terminated(child: Child, signals: usize) -> String {
+    let pid = child.id().to_string();
+    for _ in 0..signals {
+        Command::new("kill").args(["-15", &pid]).output().expect("there is a program 'kill'");
+    }
+    let output = child.wait_with_output().expect("the run ends");
+    assert_eq!(output.status.code(), Some(143));
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// A simulation writes nothing before all sequences are there.
+#[test]
+fn a_run_that_a_signal_ends_before_it_writes_says_so_and_leaves_nothing() {
+    let scratch = Scratch::new();
+    let command = "simulate --tree rand{900} --model GTR+FE+G4{0.5} --sites 400000 -n x";
+    let child = begin(&scratch, command, 30.0);
+    while !scratch.path().join("x.mlsearch.log").exists() {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let said = said_when_terminated(child, 2);
+    assert!(said.contains("mlsearch: terminated (SIGTERM)"), "{said}");
+    assert!(scratch.files().is_empty(), "{:?}", scratch.files());
 }
 
 #[test]

@@ -302,6 +302,11 @@ impl OutputFiles {
         Ok(Growing::new(path, replaced))
     }
 
+    /// The log, if nothing is in it that is to be kept.
+    pub(crate) fn empty_log(&self) -> Option<PathBuf> {
+        (self.log_is_new && !self.keeps_log).then(|| self.path(LOG))
+    }
+
     /// A file that is written part by part under a temporary name, until [`OutputFiles::complete`] moves it to its place.
     ///
     /// # Errors
@@ -389,9 +394,7 @@ impl Write for Part {
 impl Drop for OutputFiles {
     /// A run that was refused before it began leaves no log.
     fn drop(&mut self) {
-        if self.log_is_new && !self.keeps_log {
-            let _ = std::fs::remove_file(self.path(LOG));
-        }
+        self.empty_log().map(std::fs::remove_file);
     }
 }
 

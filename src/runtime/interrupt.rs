@@ -30,7 +30,7 @@ static WORDS: Mutex<Words> = Mutex::new(Words::NoneYet);
 
 /// What is said when the program ends by itself, before the run does.
 enum Words {
-    /// There is no checkpoint yet: nothing.
+    /// There is no run yet: nothing.
     NoneYet,
     /// This.
     Last(Box<dyn FnOnce(Error) + Send>),
@@ -115,7 +115,7 @@ impl Drop for InSteps {
     }
 }
 
-/// There is a checkpoint now: what is said if the program ends before the run does.
+/// What is said from now on if the program ends before the run does.
 pub(crate) fn prepare_last_words(say: impl FnOnce(Error) + Send + 'static) {
     *words() = Words::Last(Box::new(say));
 }

@@ -61,8 +61,15 @@ impl RunRecord {
         })?;
         // A check prints its result only.
         let quiet = plan.output.quiet || plan.is_check;
+        let progress = watched.map_or_else(|| Progress::on_terminal(quiet), Watched::progress);
+        let (terminal, log) = (progress.terminal(), files.empty_log());
+        interrupt::prepare_last_words(move |error| {
+            terminal.insist(&format!("mlsearch: {error}"));
+            // That it cannot be removed is less important.
+            log.map(std::fs::remove_file);
+        });
         Ok(RunRecord {
-            progress: watched.map_or_else(|| Progress::on_terminal(quiet), Watched::progress),
+            progress,
             report: Report::new(&plan.command_line, plan.seed),
             checkpoint: None,
             failure: None,
