@@ -337,9 +337,10 @@ fn said_when_terminated(child: Child, signals: usize) -> String {
 #[test]
 fn a_run_that_a_signal_ends_before_it_writes_says_so_and_leaves_nothing() {
     let scratch = Scratch::new();
-    let command = "simulate --tree rand{900} --model GTR+FE+G4{0.5} --sites 400000 -n x";
-    let child = begin(&scratch, command, 30.0);
+    let command = "simulate --tree rand{500} --model JC+G4{0.5} --sites 120000 -n x";
+    let mut child = begin(&scratch, command, 30.0);
     while !scratch.path().join("x.mlsearch.log").exists() {
+        assert!(child.try_wait().expect("our own").is_none(), "it is over");
         std::thread::sleep(Duration::from_millis(10));
     }
     let said = said_when_terminated(child, 2);
