@@ -1,8 +1,8 @@
 //! Signals that end a run: SIGINT and SIGTERM.
 //!
 //! The first one is answered by the jobs, which give their states between two steps; a second one, unless it comes with the first (as
-//! from `timeout`, which sends one to the program and one to all of its group), ends the program at once. Jobs that are in the middle of a long step, or have no steps, are not waited for longer than [`GRACE`]: the
-//! run then goes on from what was written before. A run inside another program is ended by its [`Stop`] instead, and signals are
+//! from `timeout`, which sends one to the program and one to all of its group), ends the program at once. Jobs that are in the middle
+//! of a long step, or have no steps, are not waited for longer than [`GRACE`]: the run then goes on from what was written before. A run inside another program is ended by its [`Stop`] instead, and signals are
 //! that program's.
 
 use crate::error::{Error, Result};
