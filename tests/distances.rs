@@ -526,6 +526,17 @@ fn checks_say_what_distances_cost_and_memory_can_be_limited() {
     assert!(x == w);
     let matrix = read(&scratch, "w.mlsearch.distances");
     assert_eq!(firsts(matrix.lines().skip(1)), firsts(backwards.iter().copied()));
+    // The likelihoods that estimate a model may take more than distances.
+    scratch
+        .succeed("simulate --tree rand{40} --model JC --sites 4000 --mean-brlen 0.3 -n few -p 3");
+    let said =
+        |model| scratch.succeed(&format!("--dist -s few.mlsearch.phy -m {model} --check")).stdout;
+    let (fixed, free) = (said("JC"), said("GTR+G4"));
+    let estimation = mebibytes(&free, "memory of the model's estimation");
+    assert_eq!(mebibytes(&free, "memory  "), estimation, "{free}");
+    assert!(estimation > mebibytes(&fixed, "memory  "), "{fixed}{free}");
+    assert!(free.contains("time of the model's estimation"), "{free}");
+    assert!(!fixed.contains("estimation"), "{fixed}");
     run("z", "--mem 20M")
         .assert_refused(&["--mem: 20.0 MiB are not enough for these distances", "at least"]);
     // Each partition has its own.

@@ -21,6 +21,8 @@ const OTHER_PACKERS: [(&[u8], &str, &str); 4] = [
     (&[0x28, 0xb5, 0x2f, 0xfd], "zstd", "zstd -d"),
     (b"PK\x03\x04", "zip", "unzip"),
 ];
+/// The byte order marks of UTF-16, which is what some programs call Unicode, or write where output is redirected.
+const UTF_16: [&[u8]; 2] = [&[0xff, 0xfe], &[0xfe, 0xff]];
 /// Bytes read at once.
 const CHUNK: usize = 1 << 16;
 
@@ -92,11 +94,14 @@ impl<'a> Input<'a> {
         if let Some((_, way, program)) =
             OTHER_PACKERS.iter().find(|(magic, ..)| start.starts_with(magic))
         {
-            let message = format!(
+            return Err(input.refuse(&format!(
                 "the file is packed ({way}), and only gzip is read here: unpack it first ({program})"
-            );
-            let source = io::Error::new(ErrorKind::InvalidData, message);
-            return Err(Error::Io { path: input.name, source, writing: false });
+            )));
+        }
+        if UTF_16.iter().any(|mark| start.starts_with(mark)) {
+            return Err(input.refuse(
+                "the file is text in UTF-16, and only UTF-8 is read here: convert it first (iconv -f UTF-16 -t UTF-8)",
+            ));
         }
         if start.starts_with(BYTE_ORDER_MARK) {
             start.drain(..BYTE_ORDER_MARK.len());
@@ -110,6 +115,12 @@ impl<'a> Input<'a> {
         }
         input.put_back(start);
         Ok(input)
+    }
+
+    /// The fault of bytes that are not text as it is read here.
+    fn refuse(self, message: &str) -> Error {
+        let source = io::Error::new(ErrorKind::InvalidData, message);
+        Error::Io { path: self.name, source, writing: false }
     }
 
     /// Its name in faults.
@@ -387,6 +398,7 @@ mod tests {
             (&long, "the file is longer than 1 MiB, the limit for a word"),
             (&b"a\0b"[..], "the file is not text: expected a word"),
             (&b"\xfd7zXZ\0\0\x04"[..], "the file is packed (xz), and only gzip is read here"),
+            (&b"\xff\xfea\0"[..], "the file is text in UTF-16, and only UTF-8 is read here"),
             (b"a\nb\xff", "line 2: the file is not UTF-8 text"),
         ] {
             let file = written(bytes);

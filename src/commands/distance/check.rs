@@ -2,12 +2,12 @@
 
 use super::arrangement::Arrangement;
 use super::plan::MatrixPlan;
-use super::run::method_as_read;
+use super::run::{is_estimated, method_as_read};
 use super::sequences::Sequences;
 use crate::distance::{DistanceMethod, DistanceTree, PairDistances, SquareMatrix};
 use crate::error::Result;
 use crate::parallel::used_memory;
-use crate::runtime::{Setup, format_bytes, format_seconds};
+use crate::runtime::{Cost, Setup, first_tree, format_bytes, format_seconds};
 use crate::steps::distance_memory::DistanceStorage;
 use crate::steps::distance_trees::file_bytes;
 use flate2::{Compression, write::GzEncoder};
@@ -39,6 +39,7 @@ pub(crate) fn describe_distances(
     let mut all = Work::default();
     let (mut most, mut least, mut temporary, mut pairs, mut again) = (0, 0, 0, 0, false);
     let used = used_memory().unwrap_or(0);
+    let fit = fit_of(&found.method, setup, used)?;
     for sequences in Sequences::all(options, setup) {
         let arrangement = sequences.arrange(options, setup, used)?;
         let method = match sequences.partition {
@@ -59,6 +60,10 @@ pub(crate) fn describe_distances(
         pairs += taxa * taxa.saturating_sub(1) / 2;
         again |= computes_twice(options, arrangement);
     }
+    if let Some(fit) = &fit {
+        most = most.max(fit.most);
+        least = least.max(fit.least);
+    }
     let twice = if again { ", each computed twice" } else { "" };
     rows.push(("distances", format!("{pairs}{twice}")));
     rows.push(("memory", format!("about {}", format_bytes(most))));
@@ -67,6 +72,13 @@ pub(crate) fn describe_distances(
     if temporary > 0 {
         rows.push(("temporary file for trees", format!("at most {}", format_bytes(temporary))));
     }
+    if let Some(fit) = &fit {
+        rows.push((
+            "memory of the model's estimation",
+            format!("about {}", format_bytes(fit.most)),
+        ));
+        rows.push(("time of the model's estimation", format_seconds(fit.seconds)));
+    }
     rows.push(("time of the distances", format_seconds(all.computed)));
     rows.push(("  of writing them", format_seconds(all.written)));
     if !options.trees.is_empty() {
@@ -74,8 +86,33 @@ pub(crate) fn describe_distances(
     }
     Ok(
         "Times are rough estimates for one core; a run may take from half to twice as long. Distances are computed\n\
-        and become text by all threads, are written and made into trees by one; free parameters of the model are estimated before.\n",
+        and become text by all threads, are written and made into trees by one.\n",
     )
+}
+
+/// What the estimation of a model takes.
+struct Fit {
+    most: u64,
+    least: u64,
+    seconds: f64,
+}
+
+/// The estimation that precedes the distances, if the models have free parameters; the program takes so many bytes by now.
+fn fit_of(method: &DistanceMethod, setup: &Setup, used: u64) -> Result<Option<Fit>> {
+    if !is_estimated(method, setup) {
+        return Ok(None);
+    }
+    let Setup { plan, loaded, linkage, .. } = setup;
+    let (resources, _) = setup.resources.within_memory(plan, loaded)?;
+    let (tree, _) = first_tree(plan, loaded);
+    let known = resources.calibrate(loaded, &tree, *linkage)?;
+    let cost = Cost::of_data(loaded).of_each_of(resources.num_ranks());
+    let beside = used + cost.shared_bytes();
+    Ok(Some(Fit {
+        most: beside + known.most_engine_bytes(plan) + cost.bytes_beside_engine(plan),
+        least: beside + cost.least_job_bytes(plan),
+        seconds: known.evaluation_seconds(),
+    }))
 }
 
 /// A square matrix that is not kept is computed row by row.

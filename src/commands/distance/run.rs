@@ -341,11 +341,21 @@ pub(crate) fn method_as_read(options: &MatrixPlan, setup: &Setup) -> Result<Foun
     Ok(Found { method: DistanceMethod::Likelihood { models, gamma: options.gamma }, names })
 }
 
+/// True if models have free parameters that are to be estimated first.
+pub(crate) fn is_estimated(method: &DistanceMethod, setup: &Setup) -> bool {
+    let is_open = |models: &[Model]| models.iter().any(Model::has_open_parameters);
+    match method {
+        DistanceMethod::Likelihood { models, .. } => setup.plan.search.opt_model && is_open(models),
+        DistanceMethod::Uncorrected | DistanceMethod::LogDet => false,
+    }
+}
+
 /// The formula with its final models.
 fn find_method(options: &MatrixPlan, session: &mut Session) -> Result<Found> {
     let mut found = method_as_read(options, &session.setup)?;
+    let is_estimated = is_estimated(&found.method, &session.setup);
     let DistanceMethod::Likelihood { models, .. } = &mut found.method else { return Ok(found) };
-    if session.setup.plan.search.opt_model && models.iter().any(Model::has_open_parameters) {
+    if is_estimated {
         estimate(session, models)?;
         found.names = names(options, models);
     }

@@ -24,8 +24,10 @@ pub(crate) const WORD: Word = Word {
 
 /// Width of a column of a journal, in millimetres.
 const COLUMN: f64 = 85.0;
+/// Largest width.
+pub(super) const LARGEST_WIDTH: f64 = 2000.0;
 /// Least and largest width.
-const WIDTHS: [f64; 2] = [30.0, 2000.0];
+const WIDTHS: [f64; 2] = [30.0, LARGEST_WIDTH];
 
 /// Pixels to the inch: what journals ask for, and the least and the most that are useful.
 const DPI: f64 = 300.0;

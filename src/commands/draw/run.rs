@@ -1,6 +1,7 @@
 //! A tree drawn for a publication.
 
 use super::clades::read_clades;
+use super::options::LARGEST_WIDTH;
 use crate::commands::Command;
 use crate::dataset::{NO_MIDDLE, find_root, own_taxa, read_one_tree};
 use crate::error::{Error, Fault, Place, Result};
@@ -92,8 +93,12 @@ impl Command for Draw {
         let TreeDrawing { svg, abridged, width_for_names, left_out } =
             draw_tree(&tree, &TreeLook { clades, ..self.look.clone() });
         if abridged > 0 {
+            let room = match width_for_names <= LARGEST_WIDTH {
+                true => format!("--width {width_for_names} has room for all"),
+                false => format!("no --width up to {LARGEST_WIDTH} has room for all"),
+            };
             record.progress.event(&Event::Warning(format!(
-                "names that are too long for {} mm are abridged, {abridged} of {}: --width {width_for_names} has room for all",
+                "names that are too long for {} mm are abridged, {abridged} of {}: {room}",
                 self.look.width,
                 taxa.len()
             )));

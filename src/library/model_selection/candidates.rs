@@ -216,6 +216,15 @@ mod tests {
     }
 
     #[test]
+    fn exchange_rates_of_multistate_data_are_tried_up_to_eight_states() {
+        let matrices =
+            |states| candidates("auto", DataType::multistate(states).unwrap()).matrices();
+        assert_eq!(matrices(2), ["MULTI2_MK", "MULTI2_MK+F"]);
+        assert_eq!(matrices(8), ["MULTI8_MK", "MULTI8_MK+F", "MULTI8_GTR+F"]);
+        assert_eq!(matrices(9), ["MULTI9_MK", "MULTI9_MK+F"]);
+    }
+
+    #[test]
     fn raxml_s_word_fixes_the_rates() {
         let auto = candidates("PROTGAMMAIAUTO", DataType::Protein);
         assert_eq!((auto.rates(), auto.mixtures()), (vec!["+I+G4"], vec![]));

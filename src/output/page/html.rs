@@ -6,6 +6,7 @@ use super::section::Section;
 use super::trees::{section as trees_section, trees_of};
 use super::{ancestral, concordance, given_trees};
 use super::{cite, convergence, data, distances, genes, models, run, sample, support, topology};
+use crate::output::sections::SCHEMA_VERSION;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use serde_json::{Value, json};
 
@@ -30,6 +31,12 @@ pub(crate) fn page_of(json: &str) -> Result<String, String> {
         return Err(
             "this is no JSON file of mlsearch: it has no 'version' and 'command'".to_string()
         );
+    }
+    if let Some(schema) = result.number("schema").filter(|&n| n > f64::from(SCHEMA_VERSION)) {
+        return Err(format!(
+            "this is the result of a newer mlsearch (schema {schema}, where this program knows up to {SCHEMA_VERSION}): \
+             make its page with that program"
+        ));
     }
     let trees = trees_of(&result);
     let found = [
@@ -149,6 +156,8 @@ mod tests {
         for text in ["", "[1]", "{}", "{\"version\": 1, \"command\": \"x\"}", "not JSON"] {
             assert!(page_of(text).is_err(), "{text}");
         }
+        let newer = page_of(r#"{"schema": 99, "version": "9", "command": "mlsearch"}"#);
+        assert!(newer.unwrap_err().contains("a newer mlsearch (schema 99,"));
         // Wrong types of fields are fields that are not there.
         let odd = r#"{"version": "1", "command": "", "trees": 3, "partitions": {"a": 1}, "support": [], "alignment": "x",
             "model_selection": [1, null, {}], "warnings": [1, "<script>"], "run": null, "timings": {"total": "long"}}"#;
