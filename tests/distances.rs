@@ -537,6 +537,12 @@ fn checks_say_what_distances_cost_and_memory_can_be_limited() {
     assert!(estimation > mebibytes(&fixed, "memory  "), "{fixed}{free}");
     assert!(free.contains("time of the model's estimation"), "{free}");
     assert!(!fixed.contains("estimation"), "{fixed}");
+    for (model, shown) in
+        [("F84{2}", "F84{2}"), ("p", "share of different sites"), ("LogDet", "LogDet")]
+    {
+        let said = said(model);
+        assert!(said.contains(&format!("DNA   {shown}  ")), "{said}");
+    }
     run("z", "--mem 20M")
         .assert_refused(&["--mem: 20.0 MiB are not enough for these distances", "at least"]);
     // Each partition has its own.

@@ -24,6 +24,8 @@ pub(crate) struct Facts {
     pub(crate) workload: Workload,
     /// It leaves neither a log nor a JSON file: its input is the record of another run.
     pub(crate) leaves_no_record: bool,
+    /// What it computes with instead of the models, which are then not shown.
+    pub(crate) formula: Option<String>,
     /// Names and values of its own options that determine the results.
     pub(crate) identity: Vec<(&'static str, String)>,
 }

@@ -332,10 +332,12 @@ pub(crate) fn describe_data(plan: &Plan, loaded: &Loaded) -> Described {
         .map(|&index| {
             let partition = &loaded.partitions[index];
             let chosen_later = || format!("auto ({})", partition.model.data_type.name());
+            let of_models =
+                || loaded.candidates[index].map_or_else(|| label(partition), |_| chosen_later());
             vec![
                 partition.name.clone(),
                 describe_type(partition.model.data_type),
-                loaded.candidates[index].map_or_else(|| label(partition), |_| chosen_later()),
+                plan.facts.formula.clone().unwrap_or_else(of_models),
                 partition.patterns.num_sites.to_string(),
                 partition.patterns.num_patterns().to_string(),
                 loaded.presence[index].len().to_string(),

@@ -31,6 +31,7 @@ impl Command for Distance {
             inputs: options.file.iter().cloned().collect(),
             outputs: outputs(options, has_replicates),
             numbered: plan.bootstrap.replicates,
+            formula: options.formula.name(),
             workload: Workload { identical, has_pairs: true, ..Workload::default() },
             ..Facts::default()
         }

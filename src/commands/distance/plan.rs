@@ -17,6 +17,18 @@ pub(crate) enum DistanceFormula {
     LogDet,
 }
 
+impl DistanceFormula {
+    /// What it is called; nothing for models, which have names of their own.
+    pub(crate) fn name(self) -> Option<String> {
+        match self {
+            DistanceFormula::Models => None,
+            DistanceFormula::F84(ratio) => Some(format!("F84{{{ratio}}}")),
+            DistanceFormula::Uncorrected => Some("share of different sites".into()),
+            DistanceFormula::LogDet => Some("LogDet".into()),
+        }
+    }
+}
+
 /// Distances between sequences.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct MatrixPlan {

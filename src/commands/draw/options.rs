@@ -1,6 +1,6 @@
 //! The options of `draw`.
 
-use super::run::{Draw, TREE_DRAWING, TREE_PDF, TREE_PNG};
+use super::run::{Draw, LARGEST_WIDTH, TREE_DRAWING, TREE_PDF, TREE_PNG};
 use crate::commands::{Analysis, Group, Word, guide};
 use crate::output::{MISSING, Shape, TreeLook};
 use crate::plan::{DataOptions, OutputArgs, Reading, RunArgs, Switch, one_file};
@@ -24,8 +24,6 @@ pub(crate) const WORD: Word = Word {
 
 /// Width of a column of a journal, in millimetres.
 const COLUMN: f64 = 85.0;
-/// Largest width.
-pub(super) const LARGEST_WIDTH: f64 = 2000.0;
 /// Least and largest width.
 const WIDTHS: [f64; 2] = [30.0, LARGEST_WIDTH];
 

@@ -1,7 +1,6 @@
 //! A tree drawn for a publication.
 
 use super::clades::read_clades;
-use super::options::LARGEST_WIDTH;
 use crate::commands::Command;
 use crate::dataset::{NO_MIDDLE, find_root, own_taxa, read_one_tree};
 use crate::error::{Error, Fault, Place, Result};
@@ -13,6 +12,9 @@ use crate::plan::{Facts, Plan};
 use crate::runtime::RunRecord;
 use crate::tree::{Drawing, NewickTree, read_newick};
 use std::path::PathBuf;
+
+/// Largest width, in millimetres.
+pub(super) const LARGEST_WIDTH: f64 = 2000.0;
 
 /// Most letters that a message names.
 const MOST_LETTERS: usize = 20;
