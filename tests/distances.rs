@@ -538,7 +538,7 @@ fn checks_say_what_distances_cost_and_memory_can_be_limited() {
     assert!(free.contains("time of the model's estimation"), "{free}");
     assert!(!fixed.contains("estimation"), "{fixed}");
     for (model, shown) in
-        [("F84{2}", "F84{2}"), ("p", "share of different sites"), ("LogDet", "LogDet")]
+        [("F84+G4", "TN93+FC+G4m"), ("p", "share of different sites"), ("LogDet", "LogDet")]
     {
         let said = said(model);
         assert!(said.contains(&format!("DNA   {shown}  ")), "{said}");

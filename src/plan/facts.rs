@@ -25,7 +25,7 @@ pub(crate) struct Facts {
     /// It leaves neither a log nor a JSON file: its input is the record of another run.
     pub(crate) leaves_no_record: bool,
     /// What it computes with instead of the models, which are then not shown.
-    pub(crate) formula: Option<String>,
+    pub(crate) formula: Option<&'static str>,
     /// Names and values of its own options that determine the results.
     pub(crate) identity: Vec<(&'static str, String)>,
 }

@@ -337,7 +337,7 @@ pub(crate) fn describe_data(plan: &Plan, loaded: &Loaded) -> Described {
             vec![
                 partition.name.clone(),
                 describe_type(partition.model.data_type),
-                plan.facts.formula.clone().unwrap_or_else(of_models),
+                plan.facts.formula.map_or_else(of_models, str::to_string),
                 partition.patterns.num_sites.to_string(),
                 partition.patterns.num_patterns().to_string(),
                 loaded.presence[index].len().to_string(),

@@ -35,8 +35,7 @@ pub(crate) fn describe_run(
         text.push_str(&format!("note: {note}\n"));
     }
     for &partition in &loaded.file_order {
-        if let (Some(candidates), None) = (loaded.candidates[partition], &setup.plan.facts.formula)
-        {
+        if let (Some(candidates), None) = (loaded.candidates[partition], setup.plan.facts.formula) {
             let name = &loaded.partitions[partition].name;
             let criterion = setup.plan.data.auto_criterion;
             text.push_str(&format!(

@@ -18,13 +18,12 @@ pub(crate) enum DistanceFormula {
 }
 
 impl DistanceFormula {
-    /// What it is called; nothing for models, which have names of their own.
-    pub(crate) fn name(self) -> Option<String> {
+    /// What it is called where no model is used. F84 is a model, which may have rates over sites.
+    pub(crate) fn name(self) -> Option<&'static str> {
         match self {
-            DistanceFormula::Models => None,
-            DistanceFormula::F84(ratio) => Some(format!("F84{{{ratio}}}")),
-            DistanceFormula::Uncorrected => Some("share of different sites".into()),
-            DistanceFormula::LogDet => Some("LogDet".into()),
+            DistanceFormula::Models | DistanceFormula::F84(_) => None,
+            DistanceFormula::Uncorrected => Some("share of different sites"),
+            DistanceFormula::LogDet => Some("LogDet"),
         }
     }
 }
