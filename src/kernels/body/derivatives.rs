@@ -193,6 +193,7 @@ fn sumtable_of_operands_4<const W: usize, const V: usize, const T: usize>(
     out: &mut [f64],
 ) {
     let num_patterns = num_patterns.min(BLOCK);
+    let (a, b) = (a.of_first(num_patterns, stride), b.of_first(num_patterns, stride));
     for at in 0..stride {
         let (at_a, at_b) = (a.at_rates(at), b.at_rates(at));
         let mut first = 0;

@@ -30,7 +30,8 @@
 //!    are summed, and only in blocks where some are not 1. They are powers of 2, so that no other number is rounded.
 
 use super::operand::{
-    End, Operand, Plain, end_tile, for_each_tile, put_aside, with_ends, with_tiles,
+    End, Operand, Plain, end_tile, first_rows_mut, for_each_tile, put_aside, vector_mut, with_ends,
+    with_tiles,
 };
 use super::scalers::{ProductScalers, add_scalers};
 use crate::ModelBlock;
@@ -106,29 +107,29 @@ fn pendant_of_end<const S: usize, const W: usize, const V: usize, const T: usize
     subtree: End<'_>,
     out: &mut [f64],
 ) {
-    let freqs = freqs.as_chunks().0;
-    let out = &mut out.as_chunks_mut().0[..num_patterns * (dims.row() / V)];
+    let (stride, freqs, out) = (dims.row() / V, freqs.as_chunks().0, out.as_chunks_mut().0);
     match subtree.tip::<V>() {
-        Some(tip) => pendant_of_operand::<W, V, T>(num_patterns, freqs, tip, out),
+        Some(tip) => pendant_of_operand::<W, V, T>(stride, num_patterns, freqs, tip, out),
         None => {
             let inner = subtree.inner::<S, V>().expect("an end has a table or is inner");
-            pendant_of_operand::<W, V, T>(num_patterns, freqs, inner, out);
+            pendant_of_operand::<W, V, T>(stride, num_patterns, freqs, inner, out);
         }
     }
 }
 
 #[inline(always)]
 fn pendant_of_operand<const W: usize, const V: usize, const T: usize>(
+    stride: usize,
     num_patterns: usize,
     freqs: &[[f64; V]],
     a: impl Operand<V>,
     out: &mut [[f64; V]],
 ) {
-    let stride = freqs.len();
+    let (a, out) = (a.of_first(num_patterns, stride), first_rows_mut(out, num_patterns, stride));
     for_each_tile!(V, T, stride, num_patterns, |at, first| (freqs = &freqs[at], at_a = a.at_rates(at)) {
         let x = a.tile::<W, T>(&at_a, first, [stride, at]);
         for t in 0..T {
-            let (out, x) = (&mut out[(first + t) * stride + at], x[t].borrow());
+            let (out, x) = (vector_mut(out, first + t, [stride, at]), x[t].borrow());
             for i in 0..V {
                 out[i] = freqs[i] * x[i];
             }
@@ -289,6 +290,10 @@ impl<const V: usize> Operand<V> for Frequencies<'_, V> {
     type Vector = [f64; V];
     type AtRates = [f64; V];
     #[inline(always)]
+    fn of_first(self, _num_patterns: usize, _stride: usize) -> Self {
+        self
+    }
+    #[inline(always)]
     fn at_rates(self, at: usize) -> [f64; V] {
         self.freqs[at]
     }
@@ -356,6 +361,8 @@ fn add_products<const S: usize, const W: usize, const V: usize, const T: usize>(
     let row = sum_row(S);
     let stride = dims.row() / V;
     let num_patterns = num_patterns.min(BLOCK);
+    let z = z.of_first(num_patterns, stride);
+    let (a, b) = (a.of_first(num_patterns, stride), b.of_first(num_patterns, stride));
     let sums = &mut sums[..BLOCK * row];
     for_each_tile!(
         V, T, stride, num_patterns, |at, first|

@@ -28,6 +28,8 @@
 //!    row (`end_tile`).
 //! 7. Of two products of a matrix with 20 states, the first is put aside in memory. Otherwise, sixteen registers of four numbers are one too
 //!    few for the second, and one of its sums goes through memory at each step (CLVs took 1.2 times as long, sumtables 1.6 times).
+//! 8. Rows of four vectors of four numbers, whose loops are short, are indexed as rows of as many patterns as there are, so that the compiler
+//!    knows that the pattern's is one of them, and only codes are tested (`first_rows`, `vector`).
 
 use crate::Code;
 use std::borrow::Borrow;
@@ -133,6 +135,54 @@ pub fn put_aside<A: Operand<V>, B: Operand<V>, const W: usize, const V: usize, c
     }
 }
 
+/// The rows of the first patterns, of `stride` vectors each (trick 8).
+#[inline(always)]
+pub fn first_rows<const V: usize>(
+    vectors: &[[f64; V]],
+    num_patterns: usize,
+    stride: usize,
+) -> &[[f64; V]] {
+    match (V, stride) {
+        (4, 4) => vectors.as_chunks::<4>().0[..num_patterns].as_flattened(),
+        _ => &vectors[..num_patterns * stride],
+    }
+}
+
+/// The same of rows that are written.
+#[inline(always)]
+pub fn first_rows_mut<const V: usize>(
+    vectors: &mut [[f64; V]],
+    num_patterns: usize,
+    stride: usize,
+) -> &mut [[f64; V]] {
+    match (V, stride) {
+        (4, 4) => vectors.as_chunks_mut::<4>().0[..num_patterns].as_flattened_mut(),
+        _ => &mut vectors[..num_patterns * stride],
+    }
+}
+
+/// Vector `at` of a row (trick 8).
+#[inline(always)]
+fn vector<const V: usize>(vectors: &[[f64; V]], row: usize, [stride, at]: [usize; 2]) -> &[f64; V] {
+    match (V, stride) {
+        (4, 4) => &vectors.as_chunks::<4>().0[row][at],
+        _ => &vectors[row * stride + at],
+    }
+}
+
+/// The same of rows that are written.
+#[inline(always)]
+pub fn vector_mut<const V: usize>(
+    vectors: &mut [[f64; V]],
+    row: usize,
+    [stride, at]: [usize; 2],
+) -> &mut [f64; V] {
+    match (V, stride) {
+        (4, 4) => &mut vectors.as_chunks_mut::<4>().0[row][at],
+        _ => &mut vectors[row * stride + at],
+    }
+}
+
 /// A source of one vector per pattern and V/S rates, with V numbers: the S states of V/S successive rates.
 pub trait Operand<const V: usize>: Copy {
     /// True if its vectors are products of a matrix.
@@ -141,6 +191,8 @@ pub trait Operand<const V: usize>: Copy {
     type Vector: Borrow<[f64; V]>;
     /// Values that are loaded once per vector of rates.
     type AtRates: Copy;
+    /// The same for so many patterns only, with rows of `stride` vectors (trick 8).
+    fn of_first(self, num_patterns: usize, stride: usize) -> Self;
     /// Loads the values for the rates of vector `at`.
     fn at_rates(self, at: usize) -> Self::AtRates;
     /// The vectors of the T patterns from `first` on, which are processed together, so that a column of a matrix is loaded once
@@ -167,18 +219,22 @@ impl<'a, const V: usize> Operand<V> for Tip<'a, V> {
     type Vector = &'a [f64; V];
     type AtRates = ();
     #[inline(always)]
+    fn of_first(self, num_patterns: usize, _stride: usize) -> Self {
+        Tip { codes: &self.codes[..num_patterns], ..self }
+    }
+    #[inline(always)]
     fn at_rates(self, _at: usize) {}
     #[inline(always)]
     fn tile<const W: usize, const T: usize>(
         self,
         _at_rates: &(),
         first: usize,
-        [stride, at]: [usize; 2],
+        vectors: [usize; 2],
     ) -> [&'a [f64; V]; T] {
         let codes = &self.codes[first..first + T];
         let mut tile = [&[0.0; V]; T];
-        for (vector, &code) in tile.iter_mut().zip(codes) {
-            *vector = &self.table[code as usize * stride + at];
+        for (x, &code) in tile.iter_mut().zip(codes) {
+            *x = vector(self.table, code as usize, vectors);
         }
         tile
     }
@@ -206,6 +262,10 @@ impl<'a, const S: usize, const V: usize> Operand<V> for Inner<'a, S, V> {
     type Vector = [f64; V];
     type AtRates = Columns<'a, S, V>;
     #[inline(always)]
+    fn of_first(self, num_patterns: usize, stride: usize) -> Self {
+        Inner { clv: first_rows(self.clv, num_patterns, stride), ..self }
+    }
+    #[inline(always)]
     fn at_rates(self, at: usize) -> Self::AtRates {
         let columns = &self.pmatrix[at * V..(at + 1) * V];
         let mut of_four = [[0.0; V]; 4];
@@ -225,12 +285,12 @@ impl<'a, const S: usize, const V: usize> Operand<V> for Inner<'a, S, V> {
         self,
         at_rates: &Self::AtRates,
         first: usize,
-        [stride, at]: [usize; 2],
+        vectors: [usize; 2],
     ) -> [[f64; V]; T] {
         let mut tile = [[0.0; V]; T];
         let mut x = [&[0.0; V]; T];
         for (t, x) in x.iter_mut().enumerate() {
-            *x = &self.clv[(first + t) * stride + at];
+            *x = vector(self.clv, first + t, vectors);
         }
         if S == 4 {
             for t in 0..T {
@@ -316,17 +376,21 @@ impl<'a, const V: usize> Operand<V> for Plain<'a, V> {
     type Vector = &'a [f64; V];
     type AtRates = ();
     #[inline(always)]
+    fn of_first(self, num_patterns: usize, stride: usize) -> Self {
+        Plain { clv: first_rows(self.clv, num_patterns, stride) }
+    }
+    #[inline(always)]
     fn at_rates(self, _at: usize) {}
     #[inline(always)]
     fn tile<const W: usize, const T: usize>(
         self,
         _at_rates: &(),
         first: usize,
-        [stride, at]: [usize; 2],
+        vectors: [usize; 2],
     ) -> [&'a [f64; V]; T] {
         let mut tile = [&[0.0; V]; T];
         for (t, x) in tile.iter_mut().enumerate() {
-            *x = &self.clv[(first + t) * stride + at];
+            *x = vector(self.clv, first + t, vectors);
         }
         tile
     }

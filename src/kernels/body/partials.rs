@@ -16,7 +16,8 @@
 //! Trick 1: each vector of rates is processed for several patterns, so that both matrices stay in registers (`operand`).
 
 use super::operand::{
-    End, Inner, Operand, end_tile, for_each_tile, put_aside, with_ends, with_tiles,
+    End, Inner, Operand, end_tile, first_rows_mut, for_each_tile, put_aside, vector_mut, with_ends,
+    with_tiles,
 };
 use super::scalers::{add_scalers, any_scaled, rescale};
 use crate::ModelBlock;
@@ -66,12 +67,13 @@ fn class_table<const S: usize, const W: usize, const V: usize, const T: usize>(
     out: &mut [f64],
 ) {
     let stride = dims.row() / V;
-    let out: &mut [[f64; V]] = &mut out.as_chunks_mut().0[..num_rows * stride];
+    let out: &mut [[f64; V]] = first_rows_mut(out.as_chunks_mut().0, num_rows, stride);
     let rows: Inner<'_, S, V> = Inner { clv: clv.as_chunks().0, pmatrix: pmatrix.as_chunks().0 };
+    let rows = rows.of_first(num_rows, stride);
     for_each_tile!(V, T, stride, num_rows, |at, first| (at_rates = rows.at_rates(at)) {
         let x = rows.tile::<W, T>(&at_rates, first, [stride, at]);
-        for t in 0..T {
-            out[(first + t) * stride + at] = x[t];
+        for (t, x) in x.into_iter().enumerate() {
+            *vector_mut(out, first + t, [stride, at]) = x;
         }
         end_tile();
     });
@@ -96,14 +98,16 @@ fn partials_of_operands<const W: usize, const V: usize, const T: usize>(
     b: impl Operand<V>,
     out: &mut [[f64; V]],
 ) {
-    let out = &mut out[..num_patterns * stride];
+    let out = first_rows_mut(out, num_patterns, stride);
+    let (a, b) = (a.of_first(num_patterns, stride), b.of_first(num_patterns, stride));
     // Trick 1.
     for_each_tile!(V, T, stride, num_patterns, |at, first| (at_a = a.at_rates(at), at_b = b.at_rates(at)) {
         let x = a.tile::<W, T>(&at_a, first, [stride, at]);
         put_aside::<_, _, W, V, T>(&x, a, b);
         let y = b.tile::<W, T>(&at_b, first, [stride, at]);
         for t in 0..T {
-            let (out, x, y) = (&mut out[(first + t) * stride + at], *x[t].borrow(), *y[t].borrow());
+            let out = vector_mut(out, first + t, [stride, at]);
+            let (x, y) = (*x[t].borrow(), *y[t].borrow());
             for i in 0..V {
                 out[i] = x[i] * y[i];
             }
