@@ -94,7 +94,7 @@ mod tests {
                 let node = NodeId(node as u32);
                 let edges: Vec<EdgeId> = tree.links(node).map(|(_, edge)| edge).collect();
                 for edge in edges {
-                    shortlists.push(views.cheapest_insertions(tree, node, edge, 6, 5));
+                    shortlists.push(views.cheapest_insertions(tree, node, edge, 6, 5, 12));
                 }
             }
         }

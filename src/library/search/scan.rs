@@ -182,11 +182,12 @@ impl Scan<'_, '_> {
         options: &RoundOptions,
         floor: f64,
     ) -> Result<Vec<Subtree>> {
-        let RoundOptions { radius, places, tried, .. } = *options;
+        let RoundOptions { radius, places, tried, changes, .. } = *options;
         let tree = self.evaluator.tree();
         let mut found: Vec<(usize, Vec<EdgeId>)> = Vec::with_capacity(batch.len());
         for (number, &(attach, pendant)) in batch.iter().enumerate() {
-            let cheapest = self.views.cheapest_insertions(tree, attach, pendant, radius, places);
+            let cheapest =
+                self.views.cheapest_insertions(tree, attach, pendant, radius, places, changes);
             if !cheapest.is_empty() {
                 found.push((number, cheapest.into_iter().map(|(edge, _)| edge).collect()));
             }

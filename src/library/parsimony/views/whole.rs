@@ -82,7 +82,8 @@ impl<'d> ParsimonyViews<'d> {
 
     /// The `count` edges at most `radius` away where the subtree behind `pendant`, hanging at `attach`,
     /// costs least, with the changes it would add; the cheapest first, of equal ones that which the
-    /// walk meets first. Its present place is not among them, nor are those that the constraint forbids.
+    /// walk meets first. Its present place is not among them, nor are those that the constraint forbids, and
+    /// those that cost over `margin` changes more than the present place.
     pub(crate) fn cheapest_insertions(
         &mut self,
         tree: &Tree,
@@ -90,21 +91,26 @@ impl<'d> ParsimonyViews<'d> {
         pendant: EdgeId,
         radius: usize,
         count: usize,
+        margin: u64,
     ) -> Vec<(EdgeId, u64)> {
-        let mut cheapest: Vec<(EdgeId, u64)> = Vec::new();
+        let (mut cheapest, mut most): (Vec<(EdgeId, u64)>, u64) = (Vec::new(), u64::MAX);
         if count == 0 {
             return cheapest;
         }
         self.scan_insertions(tree, attach, pendant, radius, |edge, cost| {
-            if let Some(edge) = edge {
-                let at = cheapest.partition_point(|known| known.1 <= cost);
-                if at < count {
-                    cheapest.truncate(count - 1);
-                    cheapest.insert(at, (edge, cost));
+            match edge {
+                None => most = cost.saturating_add(margin),
+                Some(edge) if cost <= most => {
+                    let at = cheapest.partition_point(|known| known.1 <= cost);
+                    if at < count {
+                        cheapest.truncate(count - 1);
+                        cheapest.insert(at, (edge, cost));
+                    }
                 }
+                Some(_) => {}
             }
             // Above the last of a full list, one more change counts as any greater number.
-            Some(if cheapest.len() == count { cheapest[count - 1].1 } else { u64::MAX })
+            Some(if cheapest.len() == count { cheapest[count - 1].1 } else { most })
         });
         cheapest
     }
@@ -225,10 +231,14 @@ mod tests {
                         insertion_costs(&mut views, &tree, [attach.0, pendant.0], radius);
                     let mut cheapest = elsewhere.clone();
                     cheapest.sort_by_key(|place| place.1);
-                    for count in [0, 1, 4, 99] {
-                        let found =
-                            views.cheapest_insertions(&tree, attach, pendant, radius, count);
-                        assert_eq!(found, cheapest[..count.min(cheapest.len())]);
+                    for (count, margin) in
+                        [(0, 9), (1, u64::MAX), (4, 3), (4, u64::MAX), (99, 0), (99, u64::MAX)]
+                    {
+                        let found = views
+                            .cheapest_insertions(&tree, attach, pendant, radius, count, margin);
+                        let near =
+                            cheapest.iter().filter(|place| place.1 <= here.saturating_add(margin));
+                        assert_eq!(found, near.copied().take(count).collect::<Vec<_>>());
                     }
                     let pruned = tree.prune(attach, pendant);
                     let mut expected = tree.edges_within(pruned.merged, radius);
