@@ -1,5 +1,6 @@
 //! What the option parser refuses, in the words of all other refusals.
 
+use super::verdict::ALIKE;
 use crate::error::{Error, abridged};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
@@ -40,12 +41,15 @@ pub(super) fn refusal(error: &clap::Error) -> Option<Error> {
         ErrorKind::UnknownArgument if is_number(name) => {
             format!("'{name}' is no value of an option: numbers must not be negative")
         }
-        ErrorKind::UnknownArgument => match some(ContextKind::SuggestedArg)[..] {
-            [] => format!("there is no option '{}' here", abridged(name)),
-            [meant, ..] => {
-                format!("there is no option '{}' here: is '{meant}' meant?", abridged(name))
+        ErrorKind::UnknownArgument => {
+            let suggested = some(ContextKind::SuggestedArg);
+            match suggested.first().filter(|meant| strsim::jaro(meant, name) > ALIKE) {
+                None => format!("there is no option '{}' here", abridged(name)),
+                Some(meant) => {
+                    format!("there is no option '{}' here: is '{meant}' meant?", abridged(name))
+                }
             }
-        },
+        }
         _ => return None,
     };
     Some(Error::Usage(message))
@@ -108,6 +112,7 @@ mod tests {
             ("--slow --fast", "--slow and --fast exclude each other: give only one of them"),
             ("--numbre 3", "there is no option '--numbre' here: is '--number' meant?"),
             ("--xyz", "there is no option '--xyz' here"),
+            ("--member", "there is no option '--member' here"),
             ("--help", ""),
         ] {
             assert_eq!(said(line), expected, "{line}");

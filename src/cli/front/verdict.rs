@@ -13,6 +13,9 @@ use crate::likelihood::select::INSTRUCTION_SETS;
 use crate::model::Model;
 use std::path::Path;
 
+/// A word is meant by one that is alike by more than this (Jaro's similarity).
+pub(super) const ALIKE: f64 = 0.8;
+
 /// Number of replicates proposed where none is given.
 const USUAL_REPLICATES: &str = "100";
 
@@ -396,7 +399,7 @@ fn judge_stray(word: &str, all: &[Typed]) -> Verdict {
 fn nearest_word(typed: &str) -> Option<&'static str> {
     let names = WORDS.iter().flat_map(|word| std::iter::once(&word.name).chain(word.aliases));
     let near = names.map(|name| (strsim::jaro(name, typed), *name));
-    near.filter(|(likeness, _)| *likeness > 0.8)
+    near.filter(|(likeness, _)| *likeness > ALIKE)
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map(|near| near.1)
 }
