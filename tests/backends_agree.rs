@@ -192,7 +192,8 @@ fn clvs_that_are_forgotten_and_computed_again_have_the_same_bits() {
         let (name, case) = (shape.name, Case::new(shape));
         for &linkage in linkages(shape, number) {
             let want = on_one_thread(shape, &case, linkage);
-            for (clv_bytes, threads) in [(1, 1), (20_000, 3), (200_000, 1)] {
+            let ways = [(1, 1), (20_000, 3), (200_000, 1)];
+            for &(clv_bytes, threads) in some_of(&ways, number % ways.len(), ways.len()) {
                 let clv_bytes = Some(few_clv_bytes(shape, clv_bytes));
                 let limited = EngineOptions { clv_bytes, ..options(None, None, threads) };
                 let got = everything(&case, linkage, &made(limited));
@@ -242,7 +243,7 @@ fn any_number_of_ranks_gives_the_same_bits() {
         let (name, case) = (shape.name, Case::new(shape));
         for &linkage in linkages(shape, number + 1) {
             let want = on_one_thread(shape, &case, linkage);
-            for (num_ranks, threads) in [(1, 1), (2, 1), (3, 2), (4, 1)] {
+            for &(num_ranks, threads) in some_of(&[(2, 1), (1, 1), (4, 1), (3, 2)], number % 2, 2) {
                 let got = on_ranks(&case, linkage, num_ranks, threads);
                 let case = format!("{name}, {linkage:?}, {num_ranks} ranks with {threads} threads");
                 assert_same_bits(&got, want, &case);
@@ -291,14 +292,23 @@ fn gpus() -> Option<EngineOptions> {
     }
 }
 
+/// Cases for GPUs with their numbers: with a number in `MLSEARCH_TEST_THIRD`, every third from that one on, unless all are asked for.
+fn cases_for_gpus<'a>(cases: impl Iterator<Item = &'a CaseShape>) -> Vec<(usize, &'a CaseShape)> {
+    let third = std::env::var("MLSEARCH_TEST_THIRD").ok();
+    let third: Option<usize> = third.map(|third| third.parse().expect("a number"));
+    let numbered: Vec<_> = cases.enumerate().collect();
+    match third {
+        None => numbered,
+        Some(third) => some_of(&numbered, third, 3).copied().collect(),
+    }
+}
+
 #[test]
 fn gpus_give_the_bits_of_the_processor() {
     let Some(on_gpus) = gpus() else { return };
-    let first = std::env::var("MLSEARCH_TEST_FIRST");
-    let first: usize = first.map_or(0, |first| first.parse().expect("a number"));
-    for (number, shape) in CASES.iter().enumerate() {
+    for (number, shape) in cases_for_gpus(CASES.iter()) {
         let (name, case) = (shape.name, Case::new(shape));
-        for &linkage in linkages(shape, number + first) {
+        for &linkage in linkages(shape, number) {
             let want = on_one_thread(shape, &case, linkage);
             let clv_bytes = on_gpus.clv_bytes.map(|bytes| few_clv_bytes(shape, bytes));
             let got = everything(&case, linkage, &made(EngineOptions { clv_bytes, ..on_gpus }));
@@ -324,7 +334,7 @@ const SINGLE_CASES: &[CaseShape] = &[
 fn scores_in_single_precision_are_close_and_nothing_else_changes() {
     let Some(on_gpus) = gpus() else { return };
     let single = EngineOptions { score_precision: ScorePrecision::Single, ..on_gpus };
-    for (number, shape) in CASES.iter().chain(SINGLE_CASES).enumerate() {
+    for (number, shape) in cases_for_gpus(CASES.iter().chain(SINGLE_CASES)) {
         let (name, case) = (shape.name, Case::new(shape));
         let num_sites = case.num_sites();
         let linkages = match case.partitions.len() {

@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 
 /// Number of the tests that call [`survives`].
 const CASES: usize = 13;
-/// Kills of a run, each signal twice, ...
-const KILLS: usize = 6;
+/// Kills of a run, each signal once, ...
+const KILLS: usize = 3;
 /// ... or, if all cases are asked for, kills in all tests together; the environment may ask for more.
 const ALL_KILLS: usize = 200;
 /// The most kills of one run before it may end.

@@ -145,7 +145,7 @@ fn a_run_that_does_not_fit_into_the_memory_is_refused_before_it_begins() {
 #[test]
 fn a_run_with_less_memory_has_the_same_results() {
     let scratch = Scratch::new();
-    scratch.succeed("simulate --tree rand{50} --model JC --sites 2000 -n sim");
+    scratch.succeed("simulate --tree rand{32} --model JC --sites 2000 -n sim");
     let results = |options: &str| {
         scratch.succeed(&format!("-s sim.mlsearch.phy -m GTR+G --fast -n a --redo {options}"));
         let read =

@@ -2,6 +2,7 @@
 //! engine's exact scaling against pruning in which every vector carries its logarithm.
 
 use mlsearch::alignment::Patterns;
+use mlsearch::conformance::some_of;
 use mlsearch::likelihood::make_evaluator;
 use mlsearch::likelihood::{BranchOptions, BrlenLinkage, EngineOptions};
 use mlsearch::model::Model;
@@ -105,7 +106,7 @@ fn log_likelihood(tree: &Tree, patterns: &Patterns, model: &Model) -> f64 {
 
 #[test]
 fn likelihoods_of_thousands_of_taxa_are_exact_for_every_type_of_data() {
-    for (text, num_taxa, num_sites) in CASES {
+    for &(text, num_taxa, num_sites) in some_of(&CASES, 0, 2) {
         let model = Model::parse(text).expect("a model");
         let tree = yule_tree(num_taxa, 0.5, &mut stream(5, Purpose::Test, num_taxa as u64));
         let patterns = simulate(&tree, &model, num_sites);

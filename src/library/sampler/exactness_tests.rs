@@ -132,7 +132,7 @@ fn the_posterior_of_a_codon_model_is_that_of_draws_from_the_prior() {
         Move::Parameter(Parameter::Kappa(0)),
         Move::Parameter(Parameter::Omega(0)),
     ];
-    let found = visit(&mut (chain.unwrap(), target), &kinds, [4000, 20], 1.0, |chain| {
+    let found = visit(&mut (chain.unwrap(), target), &kinds, [2000, 20], 1.0, |chain| {
         let share = |one: Parameter| one.shares(&chain.models, &chain.evaluator).unwrap()[0];
         let length = chain.evaluator.tree().total_length();
         [share(Parameter::Kappa(0)), share(Parameter::Omega(0)), length]
