@@ -15,16 +15,16 @@ use mlsearch::tree::{EdgeId, Tree};
 const TOLERANCE: f64 = 1e-10;
 
 /// Model, number of taxa, number of sites. With more than 1000 taxa scaler counts are kept per
-/// category of rates, with fewer per pattern.
+/// category of rates, with fewer per pattern. Every second has all types of data.
 const CASES: [(&str, usize, usize); 10] = [
     ("GTR{1.2/3.1/0.7/0.9/4.2/1}+FU{0.3/0.2/0.15/0.35}+I{0.2}+G4{1.5}", 2100, 8),
     ("LG+G4{1.5}", 2100, 4),
     ("LG4M+G4{1.5}", 900, 4),
     ("LG+C10+G2{1.5}", 900, 3),
-    ("LG+R3{0.4/0.8/2}{0.3/0.4/0.3}", 2100, 2),
+    ("BIN+FU{0.3/0.7}+G4{1.5}", 4200, 20),
     ("GY{2.5/0.1}+F1X4{0.3/0.2/0.1/0.4}+CODE{2}", 2100, 3),
     ("GY{2.5/0.1}+FE+G2{1.5}", 900, 2),
-    ("BIN+FU{0.3/0.7}+G4{1.5}", 4200, 20),
+    ("LG+R3{0.4/0.8/2}{0.3/0.4/0.3}", 2100, 2),
     ("MULTI5_MK+FE+G4{1.5}", 2100, 6),
     ("MULTI32_MK+FE", 2100, 2),
 ];

@@ -28,8 +28,9 @@
 //!    row (`end_tile`).
 //! 7. Of two products of a matrix with 20 states, the first is put aside in memory. Otherwise, sixteen registers of four numbers are one too
 //!    few for the second, and one of its sums goes through memory at each step (CLVs took 1.2 times as long, sumtables 1.6 times).
-//! 8. Rows of four vectors of four numbers, whose loops are short, are indexed as rows of as many patterns as there are, so that the compiler
-//!    knows that the pattern's is one of them, and only codes are tested (`first_rows`, `vector`).
+//! 8. Loops over one rate of four states are so short that tests of bounds take a good part of their time. Rows of four rates are therefore cut to
+//!    the number of patterns and indexed by the pattern: the compiler then sees that it is never outside, and tests only codes
+//!    (`first_rows`, `vector`).
 
 use crate::Code;
 use std::borrow::Borrow;

@@ -6,7 +6,7 @@ use super::step::Target;
 use super::tests::{ALONE, EXPONENTIAL, begin, data, evaluator, options, topology, visit};
 use super::*;
 use crate::alignment::read_alignment_from;
-use crate::conformance::some_of;
+use crate::conformance::{all_cases_are_asked, some_of};
 use crate::model::Model;
 use crate::partition::Partition;
 use crate::rng::{Purpose, Rng, stream};
@@ -132,7 +132,8 @@ fn the_posterior_of_a_codon_model_is_that_of_draws_from_the_prior() {
         Move::Parameter(Parameter::Kappa(0)),
         Move::Parameter(Parameter::Omega(0)),
     ];
-    let found = visit(&mut (chain.unwrap(), target), &kinds, [2000, 20], 1.0, |chain| {
+    let visits = if all_cases_are_asked() { 4000 } else { 2000 };
+    let found = visit(&mut (chain.unwrap(), target), &kinds, [visits, 20], 1.0, |chain| {
         let share = |one: Parameter| one.shares(&chain.models, &chain.evaluator).unwrap()[0];
         let length = chain.evaluator.tree().total_length();
         [share(Parameter::Kappa(0)), share(Parameter::Omega(0)), length]

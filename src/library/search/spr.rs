@@ -246,6 +246,16 @@ mod tests {
     }
 
     #[test]
+    fn positions_that_cost_many_changes_are_not_scored() {
+        let scored = |changes| {
+            let options = RoundOptions { changes, ..FAST };
+            after_round(BrlenLinkage::Linked, options, By::Ahead(1)).1.scored
+        };
+        let [none_worse, few_worse, all] = [0, 5, u64::MAX].map(scored);
+        assert!(none_worse < few_worse && few_worse < all, "{none_worse}, {few_worse}, {all}");
+    }
+
+    #[test]
     fn looking_ahead_and_scanning_side_by_side_change_no_bit() {
         let linked_and_not = [(BrlenLinkage::Linked, FAST), (BrlenLinkage::Unlinked, FAST)];
         // Of many subtrees, more positions are tried than go into one batch.
