@@ -3,7 +3,8 @@
 //! `cargo bench --bench threads` prints a table for simulated data and, if the environment variable MLSEARCH_DATA
 //! names their folder, for published alignments; words after `--` choose data sets by name. A search is *rehearsed*
 //! as it is for W workers: work is dealt to W shares, which one core computes one after the other. What workers take from each
-//! other (subtrees, climbs) is taken by the one who would be the first idle. Its time on W cores is then
+//! other (subtrees, climbs) is taken by the one who would be the first idle, and evaluators for which no climb is left help the
+//! others from then on. Its time on W cores is then
 //!
 //! ```text
 //!   serial + longest + regions · meeting(W)        serial: time between the parallel regions
@@ -104,10 +105,16 @@ struct Sums {
     here: f64,
     /// The same two of regions inside of others: of subtrees that a climb's workers scan.
     inside: [f64; 2],
+    /// Time of climbs side by side, with these regions.
+    climbs: f64,
     /// By how much the time of all shares is longer than that of the longest, in all regions.
     saved: f64,
     /// Time of each worker's share of the present region, and of those around it.
     open: Vec<Vec<f64>>,
+    /// When the present share began, and those around it, with what was saved before.
+    begun: Vec<(Instant, f64)>,
+    /// Time of what only a rehearsal does.
+    aside: f64,
 }
 
 /// Times the shares of workers.
@@ -125,11 +132,17 @@ impl Rehearsal for Timed {
         self.sums().open.push(vec![0.0; num_workers]);
     }
 
-    fn share(&self, worker: usize, part: &mut dyn FnMut()) {
-        let (started, saved) = (Instant::now(), self.sums().saved);
-        part();
-        let seconds = started.elapsed().as_secs_f64();
+    fn begin_share(&self, _worker: usize) {
         let mut sums = self.sums();
+        let saved = sums.saved;
+        sums.begun.push((Instant::now(), saved));
+    }
+
+    fn end_share(&self, worker: usize) {
+        let ended = Instant::now();
+        let mut sums = self.sums();
+        let (begun, saved) = sums.begun.pop().expect("a share has begun");
+        let seconds = (ended - begun).as_secs_f64();
         // What regions inside of this share would save is saved by its worker.
         let saved = sums.saved - saved;
         let depth = sums.open.len();
@@ -139,11 +152,21 @@ impl Rehearsal for Timed {
         }
     }
 
-    fn first_idle(&self) -> usize {
+    fn aside(&self, part: &mut dyn FnMut()) {
+        let (started, here) = (Instant::now(), self.sums().here);
+        part();
+        let seconds = started.elapsed().as_secs_f64();
+        let mut sums = self.sums();
+        let climbs = sums.here - here;
+        sums.climbs += climbs;
+        sums.aside += seconds - climbs;
+    }
+
+    fn first_idle(&self, has_work: &dyn Fn(usize) -> bool) -> Option<usize> {
         let sums = self.sums();
         let region = sums.open.last().expect("a region has begun");
-        let ends = region.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1));
-        ends.expect("a worker").0
+        let ends = region.iter().enumerate().filter(|(worker, _)| has_work(*worker));
+        ends.min_by(|a, b| a.1.total_cmp(b.1)).map(|(worker, _)| worker)
     }
 
     fn meet(&self) {
@@ -194,6 +217,8 @@ struct OfPhase {
     shared: f64,
     /// Of the longest shares, and of all, of the scans that workers of a climb do together.
     inside: [f64; 2],
+    /// Of climbs side by side, with all shares of their scans.
+    climbs: f64,
 }
 
 /// What a rehearsal has measured.
@@ -275,8 +300,10 @@ impl Task<'_> {
         let (mut phases, mut before) = (Vec::<OfPhase>::new(), Sums::default());
         let (seconds, bits) = self.run(evaluator, scanning, &mut |name, seconds| {
             let sums = timed.sums();
+            let seconds = seconds - (sums.aside - before.aside);
             let (shared, longest) = (sums.here - before.here, sums.longest - before.longest);
             let inside = [0, 1].map(|i| sums.inside[i] - before.inside[i]);
+            let climbs = sums.climbs - before.climbs;
             before.clone_from(&sums);
             let place = phases.iter().position(|phase| phase.name == name);
             let place = place.unwrap_or_else(|| {
@@ -287,9 +314,10 @@ impl Task<'_> {
             phases[place].longest += longest;
             phases[place].shared += shared;
             (0..2).for_each(|i| phases[place].inside[i] += inside[i]);
+            phases[place].climbs += climbs;
         });
         let sums = timed.sums().clone();
-        Rehearsed { seconds, bits, sums, megabytes, phases }
+        Rehearsed { seconds: seconds - sums.aside, bits, sums, megabytes, phases }
     }
 }
 
@@ -370,11 +398,11 @@ fn predict(
         "with {SHOWN} workers: serial, longest and fair shares of the phases (seconds); of climbs side by side, in the sum of all, what"
     );
     println!("each leader does alone, the longest shares of scans, and all shares of scans");
-    for OfPhase { name, serial, longest, shared, inside } in shown {
+    for OfPhase { name, serial, longest, shared, inside, climbs } in shown {
         print!("{name:>45} {serial:>8.3} {longest:>8.3} {:>8.3}", shared / SHOWN as f64);
         match inside {
             [0.0, _] => println!(),
-            [longest, all] => println!(" {:>8.3} {longest:>8.3} {all:>8.3}", shared - all),
+            [longest, all] => println!(" {:>8.3} {longest:>8.3} {all:>8.3}", climbs - all),
         }
     }
     println!();

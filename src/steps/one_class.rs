@@ -1,4 +1,5 @@
-//! Under a profile mixture, work begins with its [guide](crate::model::Model::guide): one class with the mean frequencies.
+//! Under a profile mixture, work begins with its [guide](crate::model::Model::guide): one class with the mean frequencies. Where sites have
+//! frequencies of their own, an evaluation begins with the mean of these.
 
 use crate::error::{Error, Result};
 use crate::likelihood::{BrlenLinkage, Evaluator};
@@ -10,6 +11,7 @@ use crate::runtime::{JobContext, Resources, Setup};
 use crate::search::SearchHistory;
 use crate::tree::Tree;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// Gain (log units) below which lengths under the guide are good enough to begin with.
 const BEGUN: f64 = 0.1;
@@ -55,7 +57,7 @@ struct TreeState {
 }
 
 impl TreeToOptimize<'_> {
-    /// Optimises models and lengths, beginning with one class where models have guides, and where a tree contradicts the data with all classes,
+    /// Optimises models and lengths, beginning with one class where models have guides or sites have frequencies, and where a tree contradicts the data with all classes,
     /// too: then lengths have several optima, and either start may lead to the better one (on random trees of 21 to 60 proteins
     /// under LG+C10+G4, those of the two differ by up to 99 log units, the higher one as often from one class as from all). `begun` is
     /// done with the evaluator before. Returns it with the models and the log-likelihood.
@@ -131,8 +133,8 @@ impl TreeToOptimize<'_> {
     }
 }
 
-/// Branch lengths of a tree, and rates over sites, with which the optimisation of models that have guides begins, and how it goes on;
-/// `None` without guides. Partitions do not have lengths of their own.
+/// Branch lengths of a tree, and rates over sites, with which the optimisation of models that have guides, or of frequencies of sites, begins,
+/// and how it goes on; `None` without these. Partitions do not have lengths of their own.
 ///
 /// # Errors
 /// There is not enough memory, or the engine has failed.
@@ -144,11 +146,16 @@ fn begin_with_one_class(
     resources: Resources,
 ) -> Result<Option<(Tree, OptimizePlan)>> {
     let search = &setup.plan.search;
-    let Some(mut guides) = guides(setup, models).filter(|_| search.opt_branches) else {
-        return Ok(None);
-    };
+    let mut data = Cow::Borrowed(partitions);
+    let mut guides = guides(setup, models);
+    if partitions.iter().any(|partition| partition.patterns.freqs.is_some()) {
+        data.to_mut().iter_mut().for_each(|partition| partition.patterns.freqs = None);
+        // These have the mean of the frequencies of sites.
+        guides.get_or_insert_with(|| models.to_vec());
+    }
+    let Some(mut guides) = guides.filter(|_| search.opt_branches) else { return Ok(None) };
     let mut evaluator =
-        setup.evaluator(resources, partitions, &guides, tree.clone(), BrlenLinkage::Linked)?;
+        setup.evaluator(resources, &data, &guides, tree.clone(), BrlenLinkage::Linked)?;
     let options = OptimizeOptions { model: search.opt_model, ..OptimizeOptions::to(BEGUN) };
     let initial = guides.clone();
     let mut optimisation =

@@ -27,6 +27,7 @@ mod assemble;
 mod check;
 mod clustal;
 mod detect;
+mod distinct_sites;
 mod fasta;
 #[cfg(test)]
 mod format_tests;

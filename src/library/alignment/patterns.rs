@@ -5,10 +5,10 @@
 //! their first occurrence, so nothing here depends on hashing. Taxa without any data are left out: they contribute a
 //! factor of one to every likelihood.
 
+use super::distinct_sites::{DistinctSites, distinct_sites};
 use super::pattern_freqs::PatternFreqs;
 use super::pattern_order::by_similarity;
 use crate::alphabet::{Code, DataType};
-use std::collections::HashMap;
 
 /// The distinct sites of one partition.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,7 +34,7 @@ pub struct Patterns {
 
 impl Patterns {
     /// Compresses sites. `encode_row(taxon, codes)` writes the codes of one taxon, one per site; it is called
-    /// twice per taxon, so that encoded rows are never all in memory, and must write the same both times. The
+    /// at least twice per taxon, so that encoded rows are never all in memory, and must write the same each time. The
     /// codes are those of [`DataType::code_masks`].
     pub fn compress(
         data_type: DataType,
@@ -55,23 +55,9 @@ impl Patterns {
         encode_row: impl Fn(usize, &mut [Code]),
     ) -> Self {
         let undetermined = data_type.undetermined();
-        let mut row = vec![undetermined; num_sites];
-        let mut columns = ColumnClasses::new(num_sites);
-        let mut tip_taxa = Vec::new();
-        for taxon in 0..num_taxa {
-            encode_row(taxon, &mut row);
-            if row.iter().any(|&code| code != undetermined) {
-                tip_taxa.push(taxon);
-                columns.refine(&row);
-            }
-        }
-        let (first_sites, mut site_to_pattern) = columns.into_patterns();
-        let num_patterns = first_sites.len();
-        let mut codes: Vec<Vec<Code>> = Vec::with_capacity(tip_taxa.len());
-        for &taxon in &tip_taxa {
-            encode_row(taxon, &mut row);
-            codes.push(first_sites.iter().map(|&site| row[site as usize]).collect());
-        }
+        let DistinctSites { tip_taxa, mut codes, mut site_to_pattern } =
+            distinct_sites(num_taxa, num_sites, undetermined, encode_row);
+        let num_patterns = site_to_pattern.iter().max().map_or(0, |&last| last as usize + 1);
         let order = by_similarity(&codes, num_patterns, code_masks.len(), undetermined);
         let mut reordered = vec![undetermined; num_patterns];
         for row in &mut codes {
@@ -186,55 +172,6 @@ impl Patterns {
             num_sites: weights.iter().map(|&weight| weight as usize).sum(),
             freqs: self.freqs.as_ref().map(|freqs| freqs.of_patterns(&kept)),
         }
-    }
-}
-
-/// Classes of sites whose columns are equal so far, refined row by row.
-///
-/// The plain way (hash every column) needs the matrix transposed. Here a row is compared with itself at the first
-/// site of each class, which it mostly equals; only sites that differ are looked up, and move to a class of
-/// their own. A class keeps its first site for ever, so each class is named by its first occurrence.
-struct ColumnClasses {
-    /// `[site]`: class.
-    class: Vec<u32>,
-    /// `[class]`: its first site.
-    first_site: Vec<u32>,
-    /// (old class, code) -> new class, within one row. Looked up, never iterated.
-    moved: HashMap<(u32, Code), u32>,
-}
-
-impl ColumnClasses {
-    /// All sites are equal until a row is seen.
-    fn new(num_sites: usize) -> Self {
-        let first_site = if num_sites > 0 { vec![0] } else { Vec::new() };
-        ColumnClasses { class: vec![0; num_sites], first_site, moved: HashMap::new() }
-    }
-
-    fn refine(&mut self, row: &[Code]) {
-        self.moved.clear();
-        for (site, class) in self.class.iter_mut().enumerate() {
-            let code = row[site];
-            if code == row[self.first_site[*class as usize] as usize] {
-                continue;
-            }
-            let first_site = &mut self.first_site;
-            *class = *self.moved.entry((*class, code)).or_insert_with(|| {
-                first_site.push(site as u32);
-                first_site.len() as u32 - 1
-            });
-        }
-    }
-
-    /// First site of every pattern, ascending, and the pattern of every site.
-    fn into_patterns(self) -> (Vec<u32>, Vec<u32>) {
-        let mut order: Vec<u32> = (0..self.first_site.len() as u32).collect();
-        order.sort_unstable_by_key(|&class| self.first_site[class as usize]);
-        let mut rank = vec![0; order.len()];
-        for (pattern, &class) in order.iter().enumerate() {
-            rank[class as usize] = pattern as u32;
-        }
-        let first_sites = order.iter().map(|&class| self.first_site[class as usize]).collect();
-        (first_sites, self.class.iter().map(|&class| rank[class as usize]).collect())
     }
 }
 

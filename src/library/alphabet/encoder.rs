@@ -15,6 +15,8 @@ pub struct Encoder {
     /// For codons: the code by the three nucleotides' state sets, 4 bits each; [`Self::UNSEEN`] if it has not
     /// occurred yet.
     triplets: Vec<Code>,
+    /// For other data: the code of each character; [`Self::UNSEEN`] if it has none.
+    characters: Vec<Code>,
 }
 
 /// The reason why a site's characters have no code.
@@ -33,7 +35,15 @@ impl Encoder {
     pub fn new(data_type: DataType) -> Self {
         let is_codon = matches!(data_type, DataType::Codon(_));
         let triplets = vec![Self::UNSEEN; if is_codon { 1 << 12 } else { 0 }];
-        Encoder { data_type, code_masks: data_type.code_masks(), triplets }
+        let code = |byte| data_type.encode(byte).unwrap_or(Self::UNSEEN);
+        let characters = (0..=u8::MAX).map(code).collect();
+        Encoder { data_type, code_masks: data_type.code_masks(), triplets, characters }
+    }
+
+    /// The code of a site of one character; `None` if the character does not belong to the alphabet, and for codons.
+    #[inline]
+    pub(crate) fn code_of_character(&self, character: u8) -> Option<Code> {
+        Some(self.characters[usize::from(character)]).filter(|&code| code != Self::UNSEEN)
     }
 
     /// The code of the [`DataType::chars_per_site`] characters of a site; a new one if their state set has not
@@ -47,7 +57,7 @@ impl Encoder {
     #[inline]
     pub(crate) fn learn(&mut self, characters: &[u8]) -> Result<Code, Unreadable> {
         let DataType::Codon(genetic_code) = self.data_type else {
-            return self.data_type.encode(characters[0]).ok_or(Unreadable::Character(0));
+            return self.code_of_character(characters[0]).ok_or(Unreadable::Character(0));
         };
         let sets = nucleotide_sets(characters)?;
         let known = &mut self.triplets[triplet_index(sets)];
@@ -75,7 +85,7 @@ impl Encoder {
                 let code = sets.map(|sets| self.triplets[triplet_index(sets)]);
                 code.filter(|&code| code != Self::UNSEEN)
             }
-            data_type => data_type.encode(characters[0]),
+            _ => self.code_of_character(characters[0]),
         };
         code.unwrap_or(self.data_type.undetermined())
     }

@@ -179,8 +179,7 @@ impl Pool {
             rehearsal.share(worker, &mut || prepare(worker));
         }
         let mut is_left = true;
-        while is_left {
-            let worker = rehearsal.first_idle();
+        while let Some(worker) = rehearsal.first_idle(&|_| is_left) {
             rehearsal.share(worker, &mut || is_left = take(worker));
         }
         rehearsal.meet();
@@ -196,8 +195,8 @@ impl Pool {
     }
 
     /// What runs the shares, if the workers are no threads.
-    pub(crate) fn rehearsal(&self) -> Option<&dyn Rehearsal> {
-        self.rehearsal.as_deref()
+    pub(crate) fn rehearsal(&self) -> Option<&Arc<dyn Rehearsal>> {
+        self.rehearsal.as_ref()
     }
 
     /// True if a team with these loads, formed now, would have several threads.

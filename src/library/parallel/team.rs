@@ -19,10 +19,20 @@ pub(crate) struct Abandoned;
 pub trait Rehearsal: Send + Sync {
     /// A region with so many workers begins, which may be in the share of a worker of another one.
     fn begin(&self, num_workers: usize);
+    /// A part of a worker's share begins.
+    fn begin_share(&self, worker: usize);
+    /// It ends.
+    fn end_share(&self, worker: usize);
     /// Runs a part of a worker's share.
-    fn share(&self, worker: usize, part: &mut dyn FnMut());
-    /// The worker who would be the first to have done what it has been given since all met.
-    fn first_idle(&self) -> usize;
+    fn share(&self, worker: usize, part: &mut dyn FnMut()) {
+        self.begin_share(worker);
+        part();
+        self.end_share(worker);
+    }
+    /// Does what is to be done only in a rehearsal, with shares in between.
+    fn aside(&self, part: &mut dyn FnMut());
+    /// Of the workers for whom there is work, the one who would be the first to have done what it has been given since all met.
+    fn first_idle(&self, has_work: &dyn Fn(usize) -> bool) -> Option<usize>;
     /// All workers would meet here.
     fn meet(&self);
     /// The region ends.
@@ -315,12 +325,15 @@ mod tests {
         fn begin(&self, num_workers: usize) {
             *self.0.lock().unwrap() += &format!("[{num_workers}]");
         }
-        fn share(&self, worker: usize, part: &mut dyn FnMut()) {
-            part();
+        fn begin_share(&self, _: usize) {}
+        fn end_share(&self, worker: usize) {
             *self.0.lock().unwrap() += &format!("{worker}");
         }
-        fn first_idle(&self) -> usize {
-            1
+        fn aside(&self, part: &mut dyn FnMut()) {
+            part();
+        }
+        fn first_idle(&self, has_work: &dyn Fn(usize) -> bool) -> Option<usize> {
+            Some(1).filter(|&worker| has_work(worker))
         }
         fn meet(&self) {
             *self.0.lock().unwrap() += "|";

@@ -40,8 +40,16 @@ pub fn build_patterns(
     if !faults.is_empty() {
         return Err(faults);
     }
+    let undetermined = data_type.undetermined();
     let encode_row = |taxon: usize, codes: &mut [Code]| {
         let row = alignment.row(taxon);
+        if per_site == 1 {
+            let code_at = |&column: &u32| encoder.code_of_character(row[column as usize]);
+            for (code, column) in codes.iter_mut().zip(&def.sites) {
+                *code = code_at(column).unwrap_or(undetermined);
+            }
+            return;
+        }
         for (code, columns) in codes.iter_mut().zip(def.sites.chunks_exact(per_site)) {
             *code = encoder.code(&characters(row, columns)[..per_site]);
         }
@@ -140,6 +148,10 @@ impl Survey {
     ) {
         let row = alignment.row(taxon);
         let per_site = data_type.chars_per_site();
+        let is_known = |&column: &u32| encoder.code_of_character(row[column as usize]).is_some();
+        if per_site == 1 && def.sites.iter().all(is_known) {
+            return;
+        }
         // (character, first column, how often), in the order of the partition
         let mut unknown: Vec<(u8, u32, usize)> = Vec::new();
         let mut stops: Vec<usize> = Vec::new();

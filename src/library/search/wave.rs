@@ -13,12 +13,12 @@ use super::schedule as at;
 use super::state::SearchStage;
 use crate::likelihood::{BranchOptions, Evaluator, Result};
 use crate::observer::{Event, Observer};
-use crate::parallel::{Pool, rehearsed_side_by_side, side_by_side};
+use crate::parallel::{Pool, Rehearsal, rehearsed_side_by_side, side_by_side};
 use crate::parsimony::ParsimonyData;
 use crate::rng::{Purpose, substream};
 use crate::tree::{adopt_shared_brlens, edges_not_in};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 /// What the climbs of a wave have in common.
 struct Common<'a, 'd> {
@@ -110,12 +110,18 @@ struct Idle<'e> {
     evaluators: Mutex<Vec<&'e mut Evaluator>>,
     /// Number of groups at work.
     num_groups: AtomicUsize,
+    /// That of the wave, if it is one.
+    rehearsal: Option<Arc<dyn Rehearsal>>,
 }
 
 impl<'e> Idle<'e> {
     /// None so far, of so many groups.
-    fn none(num_groups: usize) -> Self {
-        Idle { evaluators: Mutex::default(), num_groups: AtomicUsize::new(num_groups) }
+    fn none(num_groups: usize, rehearsal: Option<&Arc<dyn Rehearsal>>) -> Self {
+        Idle {
+            evaluators: Mutex::default(),
+            num_groups: AtomicUsize::new(num_groups),
+            rehearsal: rehearsal.cloned(),
+        }
     }
 
     /// A group has nothing to do any more.
@@ -162,7 +168,11 @@ impl<'e> Group<'e> {
         let new = idle.take();
         if !new.is_empty() {
             self.others.extend(new);
-            self.pool = Some(Pool::beside_another(1 + self.others.len()));
+            let num_workers = 1 + self.others.len();
+            self.pool = Some(match &idle.rehearsal {
+                Some(rehearsal) => Pool::rehearsing(num_workers, Arc::clone(rehearsal)),
+                None => Pool::beside_another(num_workers),
+            });
         }
     }
 
@@ -198,8 +208,8 @@ impl Search<'_> {
                 let models = &*self.models;
                 self.companions.iter_mut().for_each(|other| other.resume(&best.snapshot, models));
                 let helps = self.scans_side_by_side;
-                let mut groups = Group::divide(&mut self.companions, pool, left.len(), helps);
-                let idle = Idle::none(groups.len());
+                let groups = Group::divide(&mut self.companions, pool, left.len(), helps);
+                let idle = Idle::none(groups.len(), pool.rehearsal());
                 let climb = |group: &mut _, number: usize, is_over: &dyn Fn() -> bool| {
                     common.climb(&left[number], group, &idle, is_over).transpose()
                 };
@@ -215,7 +225,7 @@ impl Search<'_> {
                 };
                 let ends = match pool.rehearsal() {
                     Some(rehearsal) => {
-                        rehearsed_side_by_side(rehearsal, &mut groups, left.len(), climb)
+                        rehearsed_side_by_side(&**rehearsal, groups, left.len(), climb, leave)
                     }
                     None => side_by_side(groups, left.len(), climb, leave, stops),
                 };
@@ -436,7 +446,7 @@ mod tests {
         };
         let mut evaluators: Vec<Evaluator> = (0..4).map(make).collect();
         let mut groups = Group::divide(&mut evaluators, &Pool::new(4), 3, true);
-        let idle = Idle::none(groups.len());
+        let idle = Idle::none(groups.len(), None);
         let sizes = |groups: &mut [Group]| -> Vec<usize> {
             groups.iter_mut().map(|group| group.crew().num_scanning()).collect()
         };
