@@ -4,13 +4,16 @@
 use crate::dataset::Loaded;
 use crate::error::Result;
 use crate::likelihood::engine::Capabilities;
+use crate::likelihood::engine::layout::BLOCK;
 use crate::likelihood::{BranchOptions, Evaluator};
 use crate::parallel::used_memory;
 use crate::parsimony::ParsimonyData;
+use crate::partition::Partition;
 use crate::plan::Plan;
 use crate::rng::Purpose;
 use crate::search::parsimony_start;
 use crate::tree::Tree;
+use std::borrow::Cow;
 use std::time::Instant;
 
 /// Gain (log units) at which the Newton steps of a branch end in a calibration.
@@ -24,6 +27,10 @@ pub(crate) const LEAST_GAPS: f64 = 1.15;
 /// By how much the gaps grow after a calibration: 1.03 to 1.11 in evaluations and searches with 50 to 75 % of the memory
 /// that they would like to have.
 const LATER_GAPS: f64 = 1.12;
+
+/// Most work of a sweep ([`Cost::sweep`](super::cost::Cost::sweep)) for an estimate: a second or so with the memory that it likes to have, and several times
+/// as long with a part of that.
+const MOST_WORK: u64 = 250_000_000;
 
 /// What a traversal and a sweep over all branches of a tree take.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -40,6 +47,17 @@ pub(crate) struct Calibration {
 }
 
 impl Calibration {
+    /// Of so many times the data.
+    pub(crate) fn times(self, factor: f64) -> Self {
+        let scaled = |bytes: u64| (bytes as f64 * factor) as u64;
+        Calibration {
+            engine_bytes: scaled(self.engine_bytes),
+            resident_bytes: self.resident_bytes.map(scaled),
+            seconds: self.seconds * factor,
+            updates: self.updates,
+        }
+    }
+
     /// True if there was enough memory for all CLVs.
     pub(crate) fn is_complete(&self) -> bool {
         self.updates[1] == 0
@@ -88,6 +106,32 @@ pub(crate) fn calibrate(
     Ok(Calibration { engine_bytes, resident_bytes, seconds, updates })
 }
 
+/// The partitions, or a part of their patterns that stands for all if a sweep with all is so much work; and of how many times the data. Of the blocks of
+/// patterns, in which those that are repeated in a part of the tree are stored once, every so many-th is taken.
+pub(crate) fn part_of(partitions: &[Partition], work: u64) -> (Cow<'_, [Partition]>, f64) {
+    let every = work.div_ceil(MOST_WORK) as usize;
+    let (mut part, mut blocks, mut all, mut taken) = (Vec::new(), 0, 0, 0);
+    for partition in partitions {
+        let patterns = &partition.patterns;
+        let is_taken = |pattern: usize| (blocks + pattern / BLOCK).is_multiple_of(every.max(1));
+        let weight = |(pattern, &weight)| if is_taken(pattern) { weight } else { 0 };
+        let weights: Vec<u32> = patterns.weights.iter().enumerate().map(weight).collect();
+        let count = weights.iter().filter(|&&weight| weight > 0).count();
+        if every > 1 && count > 0 {
+            let patterns = patterns.with_weights(&weights);
+            let (name, model) = (partition.name.clone(), partition.model.clone());
+            part.push(Partition { name, model, patterns, sites: Vec::new() });
+        }
+        blocks += patterns.num_patterns().div_ceil(BLOCK);
+        all += patterns.num_patterns();
+        taken += count;
+    }
+    match part.is_empty() {
+        true => (Cow::Borrowed(partitions), 1.0),
+        false => (Cow::Owned(part), all as f64 / taken as f64),
+    }
+}
+
 /// The first tree that is to be evaluated, or else a parsimony tree; and what it is. Models are selected on it.
 pub(crate) fn first_tree(plan: &Plan, loaded: &Loaded) -> (Tree, &'static str) {
     let given = loaded.trees.first().and_then(|trees| trees.first());
@@ -107,6 +151,37 @@ pub(crate) fn first_tree(plan: &Plan, loaded: &Loaded) -> (Tree, &'static str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::alignment::Patterns;
+    use crate::alphabet::DataType;
+    use crate::model::Model;
+
+    #[test]
+    fn a_part_of_large_data_has_every_so_many_th_block() {
+        let sites = 5 * BLOCK;
+        let patterns = Patterns::compress(DataType::Dna, 6, sites, |taxon, codes| {
+            for (site, code) in codes.iter_mut().enumerate() {
+                *code = 1 << (site >> (2 * taxon) & 3);
+            }
+        });
+        assert_eq!(patterns.num_patterns(), sites);
+        let model = Model::parse("JC").unwrap();
+        let partition = |name: &str| Partition {
+            name: name.into(),
+            model: model.clone(),
+            sites: (0..sites as u32).collect(),
+            patterns: patterns.clone(),
+        };
+        let partitions = [partition("a"), partition("b")];
+        let (all, factor) = part_of(&partitions, MOST_WORK);
+        assert!(matches!(all, Cow::Borrowed(_)) && factor == 1.0);
+        // Of the ten blocks, the first, fourth, seventh and tenth.
+        let (part, factor) = part_of(&partitions, 3 * MOST_WORK);
+        let sizes: Vec<usize> = part.iter().map(|p| p.patterns.num_patterns()).collect();
+        assert_eq!((sizes, factor), (vec![2 * BLOCK, 2 * BLOCK], 2.5));
+        assert_eq!(part[1].patterns.codes[5][0], patterns.codes[5][BLOCK]);
+        let (part, factor) = part_of(&partitions, 100 * MOST_WORK);
+        assert_eq!((part.len(), factor), (1, 10.0));
+    }
 
     #[test]
     fn the_limit_of_an_engine_allows_for_what_it_does_not_count() {

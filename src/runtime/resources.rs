@@ -1,6 +1,6 @@
 //! [`Resources`]: threads, engine and memory of a run, and how jobs share them ([`Shares`]).
 
-use super::calibration::{Calibration, GAPS, calibrate, first_tree};
+use super::calibration::{Calibration, GAPS, calibrate, first_tree, part_of};
 use super::checkpoint::Identity;
 use super::cost::{Cost, format_bytes};
 use super::division::Division;
@@ -356,7 +356,8 @@ impl Resources {
         let left = used_memory().map_or(0, |now| now.saturating_sub(used));
         let free = free.saturating_sub(left).max(cost.least_job_bytes(plan));
         let resources = self.limited_to(((free - beside) as f64 / GAPS) as u64);
-        let calibration = resources.calibrate(loaded, &tree, plan.linkage()).map_err(not_enough)?;
+        let calibration = resources.calibrate(&loaded.partitions, &tree, plan.linkage());
+        let calibration = calibration.map_err(not_enough)?;
         let jobs_in_memory = match calibration.is_complete() {
             true => (free / (calibration.most_engine_bytes(plan) + beside)).max(1) as usize,
             false => 1,
@@ -370,16 +371,31 @@ impl Resources {
     ///
     /// # Errors
     /// There is not enough memory.
-    pub(crate) fn calibrate(
+    fn calibrate(
+        &self,
+        partitions: &[Partition],
+        tree: &Tree,
+        linkage: BrlenLinkage,
+    ) -> Result<Calibration> {
+        let models: Vec<Model> = partitions.iter().map(|p| p.model.clone()).collect();
+        let make = || self.evaluator(partitions, &models, tree.clone(), linkage);
+        calibrate(make, self.threads())
+    }
+
+    /// The same, for an estimate: from a part of the data if there are many.
+    ///
+    /// # Errors
+    /// There is not enough memory.
+    pub(crate) fn estimate(
         &self,
         loaded: &Loaded,
         tree: &Tree,
         linkage: BrlenLinkage,
     ) -> Result<Calibration> {
-        let partitions = &loaded.partitions;
-        let models: Vec<Model> = partitions.iter().map(|p| p.model.clone()).collect();
-        let make = || self.evaluator(partitions, &models, tree.clone(), linkage);
-        calibrate(make, self.threads())
+        let (partitions, times) = part_of(&loaded.partitions, Cost::of_data(loaded).sweep);
+        let of_part = |bytes: u64| self.limited_to((bytes as f64 / times) as u64);
+        let resources = self.clv_bytes().map_or(*self, of_part);
+        Ok(resources.calibrate(&partitions, tree, linkage)?.times(times))
     }
 
     /// These, with engines of so many bytes.

@@ -76,7 +76,7 @@ pub(crate) fn describe_searches(mut session: Session) -> Result<()> {
 fn describe_mixture(session: &mut Session) -> Result<Rows> {
     let setup = &mut session.setup;
     let Some(guide) = setup.loaded.guide_tree.take() else { return Ok(Rows::new()) };
-    let known = setup.resources.calibrate(&setup.loaded, &guide.tree, setup.linkage)?;
+    let known = setup.resources.estimate(&setup.loaded, &guide.tree, setup.linkage)?;
     let memory = known.engine_bytes as f64 * known.gaps();
     let freqs_of = |partition: &Partition| {
         let guide = partition.model.guide().expect("--pmsf needs a profile mixture");
@@ -177,10 +177,10 @@ fn describe_memory(
         let (tree, _) = first_tree(plan, loaded);
         let within = |bytes: u64| {
             let resources = resources.limited_to(((bytes - beside) as f64 / GAPS) as u64);
-            resources.calibrate(loaded, &tree, *linkage)
+            resources.estimate(loaded, &tree, *linkage)
         };
         let whole = match beside + cost.engine_bytes() <= free {
-            true => resources.calibrate(loaded, &tree, *linkage)?,
+            true => resources.estimate(loaded, &tree, *linkage)?,
             false => within(free)?,
         };
         calibration = Some(whole);

@@ -105,7 +105,7 @@ fn fit_of(method: &DistanceMethod, setup: &Setup, used: u64) -> Result<Option<Fi
     let Setup { plan, loaded, linkage, .. } = setup;
     let (resources, _) = setup.resources.within_memory(plan, loaded)?;
     let (tree, _) = first_tree(plan, loaded);
-    let known = resources.calibrate(loaded, &tree, *linkage)?;
+    let known = resources.estimate(loaded, &tree, *linkage)?;
     let cost = Cost::of_data(loaded).of_each_of(resources.num_ranks());
     let beside = used + cost.shared_bytes();
     Ok(Some(Fit {
