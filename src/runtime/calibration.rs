@@ -110,14 +110,17 @@ pub(crate) fn calibrate(
 /// patterns, in which those that are repeated in a part of the tree are stored once, every so many-th is taken.
 pub(crate) fn part_of(partitions: &[Partition], work: u64) -> (Cow<'_, [Partition]>, f64) {
     let every = work.div_ceil(MOST_WORK) as usize;
+    if every <= 1 {
+        return (Cow::Borrowed(partitions), 1.0);
+    }
     let (mut part, mut blocks, mut all, mut taken) = (Vec::new(), 0, 0, 0);
     for partition in partitions {
         let patterns = &partition.patterns;
-        let is_taken = |pattern: usize| (blocks + pattern / BLOCK).is_multiple_of(every.max(1));
+        let is_taken = |pattern: usize| (blocks + pattern / BLOCK).is_multiple_of(every);
         let weight = |(pattern, &weight)| if is_taken(pattern) { weight } else { 0 };
         let weights: Vec<u32> = patterns.weights.iter().enumerate().map(weight).collect();
         let count = weights.iter().filter(|&&weight| weight > 0).count();
-        if every > 1 && count > 0 {
+        if count > 0 {
             let patterns = patterns.with_weights(&weights);
             let (name, model) = (partition.name.clone(), partition.model.clone());
             part.push(Partition { name, model, patterns, sites: Vec::new() });
