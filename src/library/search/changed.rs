@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// Inner nodes whose subtrees have to be scanned, because the tree has changed near them since their last scan.
 /// For subtrees far from any change, the present position would be found to be the best again.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Changed {
     nodes: Vec<bool>,
 }

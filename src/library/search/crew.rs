@@ -9,12 +9,46 @@ use super::changed::Changed;
 use super::scan::{Moved, RoundResult, Scan, Scanner};
 use super::schedule::RoundOptions;
 use crate::likelihood::{Evaluator, Result, Snapshot};
+use crate::model::Model;
 use crate::parallel::Pool;
 use crate::parsimony::{ParsimonyData, ParsimonyViews};
 use crate::tree::{EdgeId, NodeId, Tree};
 use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Evaluators of the data of a search, beside its own: the climbs of a wave go on side by side there, and they form a crew with
+/// that of the search.
+pub(super) struct Companions {
+    pub(super) evaluators: Vec<Evaluator>,
+    /// A thread for each of them; `None` if there are not several.
+    pub(super) pool: Option<Pool>,
+    /// Subtrees are scanned side by side. Otherwise, the engine is better used by one evaluator that scans many at a time.
+    pub(super) scan_side_by_side: bool,
+    /// True if they have the present models and linkage.
+    pub(super) are_ready: bool,
+}
+
+impl Companions {
+    /// None.
+    pub(super) fn none() -> Self {
+        Companions { evaluators: Vec::new(), pool: None, scan_side_by_side: true, are_ready: true }
+    }
+
+    /// The crew of this leader, who has the models.
+    pub(super) fn crew<'e>(&'e mut self, leader: &'e mut Evaluator, models: &[Model]) -> Crew<'e> {
+        match &mut self.pool {
+            Some(pool) if self.scan_side_by_side => {
+                if !std::mem::replace(&mut self.are_ready, true) {
+                    let begin = leader.snapshot();
+                    self.evaluators.iter_mut().for_each(|other| other.resume(&begin, models));
+                }
+                Crew::new(leader, self.evaluators.iter_mut(), pool)
+            }
+            _ => Crew::alone(leader),
+        }
+    }
+}
 
 /// The evaluators of a climb.
 pub(super) struct Crew<'e> {
@@ -84,6 +118,58 @@ impl<'e> Crew<'e> {
             self.leader.return_to(&self.others[0].snapshot());
         }
         Ok(())
+    }
+
+    /// Makes so many attempts on the leader's tree, in their order, until one succeeds; its number. An attempt that does not must
+    /// leave the evaluator as it was. Afterwards, the leader is as the successful attempt has left its evaluator.
+    pub(super) fn first_success(
+        &mut self,
+        num_attempts: usize,
+        attempt: impl Fn(&mut Evaluator, usize) -> Result<bool> + Sync,
+    ) -> Result<Option<usize>> {
+        let pool = match &mut self.pool {
+            Some(pool) if num_attempts > 1 => pool,
+            _ => {
+                for number in 0..num_attempts {
+                    if attempt(self.leader, number)? {
+                        return Ok(Some(number));
+                    }
+                }
+                return Ok(None);
+            }
+        };
+        // The members take one after the other, until one before the next has succeeded.
+        let begin = self.leader.snapshot();
+        let (next, least) = (AtomicUsize::new(0), AtomicUsize::new(usize::MAX));
+        let leader = (pool.num_workers() > self.others.len()).then_some(&mut *self.leader);
+        let others = self.others.iter_mut().map(|other| &mut **other);
+        let members: Vec<_> = leader.into_iter().chain(others).map(Mutex::new).collect();
+        let first = Mutex::new(None);
+        let prepare = |member: usize| locked(&members[member]).return_to(&begin);
+        pool.deal(&prepare, &|member| {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= num_attempts.min(least.load(Ordering::Relaxed)) {
+                return false;
+            }
+            let evaluator = &mut **locked(&members[member]);
+            let result = attempt(evaluator, number);
+            let goes_on = matches!(result, Ok(false));
+            if !goes_on {
+                least.fetch_min(number, Ordering::Relaxed);
+                let mut first = locked(&first);
+                if first.as_ref().is_none_or(|(before, _)| number < *before) {
+                    *first = Some((number, result.map(|_| evaluator.snapshot())));
+                }
+            }
+            goes_on
+        });
+        drop(members);
+        let Some((number, snapshot)) = first.into_inner().unwrap_or_else(PoisonError::into_inner)
+        else {
+            return Ok(None);
+        };
+        self.leader.return_to(&snapshot?);
+        Ok(Some(number))
     }
 }
 

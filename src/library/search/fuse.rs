@@ -8,46 +8,54 @@
 //! This is the tree fusing of Goloboff 1999 (Cladistics 15:415-428), with likelihoods instead of parsimony.
 
 use super::changed::Changed;
+use super::crew::Crew;
 use super::schedule as at;
 use crate::likelihood::{Evaluator, NO_LENGTH, Result};
 use crate::tree::{EdgeId, Region, Tree, regions};
 
-/// Replaces each region of the evaluator's tree in which it differs from `other` by its resolution there, if that
+/// Replaces each region of the leader's tree in which it differs from `other` by its resolution there, if that
 /// has a higher likelihood. Marks the subtrees near the replaced regions as changed. Returns the number of regions whose
-/// resolution was replaced.
+/// resolution was replaced. The members of the crew attempt regions side by side, each on the present tree.
 ///
 /// # Errors
 /// The engine has failed.
-pub(super) fn fuse(
-    evaluator: &mut Evaluator,
-    other: &Tree,
-    changed: &mut Changed,
-) -> Result<usize> {
-    let mut taken = 0;
-    let mut best = evaluator.log_likelihood()?;
+pub(super) fn fuse(crew: &mut Crew, other: &Tree, changed: &mut Changed) -> Result<usize> {
     // A polytomy is no better than any of its resolutions.
     let resolved = |region: &Region| region.has_longer(NO_LENGTH);
-    for region in regions(evaluator.tree(), other).into_iter().filter(resolved) {
-        let before = evaluator.snapshot();
-        evaluator.set_tree(region.resolve(evaluator.tree()));
-        let edges: Vec<EdgeId> = region.edges().collect();
-        let mut lnl = evaluator.log_likelihood()?;
-        for _ in 0..at::FUSE_SWEEPS {
-            evaluator.optimize_edges(&edges, at::VERIFY_TOLERANCE)?;
-            let now = evaluator.log_likelihood()?;
-            if now - std::mem::replace(&mut lnl, now) < at::VERIFY_TOLERANCE {
-                break;
-            }
-        }
-        if lnl > best + at::ACCEPT_GAIN {
-            best = lnl;
-            taken += 1;
-            edges.iter().for_each(|&edge| changed.mark_around(evaluator.tree(), edge));
-        } else {
-            evaluator.restore(&before);
+    let regions: Vec<Region> =
+        regions(crew.leader.tree(), other).into_iter().filter(resolved).collect();
+    let (mut next, mut taken) = (0, 0);
+    loop {
+        let best = crew.leader.log_likelihood()?;
+        let left = &regions[next..];
+        let is_better = |evaluator: &mut Evaluator, number: usize| {
+            take_if_better(evaluator, &left[number], best)
+        };
+        let Some(number) = crew.first_success(left.len(), is_better)? else { return Ok(taken) };
+        taken += 1;
+        left[number].edges().for_each(|edge| changed.mark_around(crew.leader.tree(), edge));
+        next += number + 1;
+    }
+}
+
+/// Gives a region of the evaluator's tree, which has this log-likelihood, its other resolution, if that is better.
+fn take_if_better(evaluator: &mut Evaluator, region: &Region, best: f64) -> Result<bool> {
+    let before = evaluator.snapshot();
+    evaluator.set_tree(region.resolve(evaluator.tree()));
+    let edges: Vec<EdgeId> = region.edges().collect();
+    let mut lnl = evaluator.log_likelihood()?;
+    for _ in 0..at::FUSE_SWEEPS {
+        evaluator.optimize_edges(&edges, at::VERIFY_TOLERANCE)?;
+        let now = evaluator.log_likelihood()?;
+        if now - std::mem::replace(&mut lnl, now) < at::VERIFY_TOLERANCE {
+            break;
         }
     }
-    Ok(taken)
+    let is_better = lnl > best + at::ACCEPT_GAIN;
+    if !is_better {
+        evaluator.return_to(&before);
+    }
+    Ok(is_better)
 }
 
 #[cfg(test)]
@@ -56,6 +64,7 @@ mod tests {
     use crate::alignment::read_alignment;
     use crate::likelihood::{BranchOptions, BrlenLinkage, EngineOptions, make_evaluator};
     use crate::observer::Silent;
+    use crate::parallel::Pool;
     use crate::parsimony::ParsimonyData;
     use crate::partition::Partition;
     use crate::rng::{Purpose, stream};
@@ -72,7 +81,9 @@ mod tests {
         let start = parsimony_start(&data, 1, Purpose::ParsimonyTree, 0);
         let mut models = [partitions[0].model.clone()];
         let (linked, options) = (BrlenLinkage::Linked, EngineOptions::default());
-        let mut evaluator = make_evaluator(&partitions, &models, start, linked, &options).unwrap();
+        let make = || make_evaluator(&partitions, &models, start.clone(), linked, &options);
+        let (mut evaluator, mut leader) = (make().unwrap(), make().unwrap());
+        let mut others = [(); 4].map(|()| make().unwrap());
         let fast = SearchOptions { effort: SearchEffort::Fast, ..SearchOptions::default() };
         search(&mut evaluator, &mut models, &data, &fast, &mut Silent).unwrap();
         let sweeps = BranchOptions { max_sweeps: 8, lnl_epsilon: 1e-3, gain_tolerance: 1e-6 };
@@ -94,17 +105,32 @@ mod tests {
                 evaluator.move_subtree(attach, pendant, far[rng.random_range(0..far.len())]);
             }
             let worse = evaluator.optimize_branches(&sweeps).unwrap();
-            let spoiled = evaluator.tree().clone();
+            let (spoiled, before) = (evaluator.tree().clone(), evaluator.snapshot());
             let num_regions = regions(&spoiled, &good).len();
             assert!(num_regions > 0 && worse < best - 1.0, "{worse}, {best}");
             spoiled_regions += num_regions;
             let mut changed = Changed::none(&spoiled);
-            assert_eq!(fuse(&mut evaluator, &good, &mut changed).unwrap(), num_regions);
+            let mut crew = Crew::alone(&mut evaluator);
+            assert_eq!(fuse(&mut crew, &good, &mut changed).unwrap(), num_regions);
             assert!(same_topology(evaluator.tree(), &good) && !changed.is_empty());
+            // Attempts that are made side by side change no bit.
+            let lnl = evaluator.log_likelihood().unwrap();
+            for (num_others, num_workers) in [(1, 1), (1, 2), (3, 3), (4, 5)] {
+                leader.resume(&before, &models);
+                let others = &mut others[..num_others];
+                others.iter_mut().for_each(|other| other.resume(&before, &models));
+                let mut pool = Pool::new(num_workers);
+                let mut crew = Crew::new(&mut leader, others, &mut pool);
+                let mut again = Changed::none(&spoiled);
+                assert_eq!(fuse(&mut crew, &good, &mut again).unwrap(), num_regions);
+                assert!(leader.tree() == evaluator.tree() && again == changed);
+                assert_eq!(leader.log_likelihood().unwrap().to_bits(), lnl.to_bits());
+            }
             // The other way round, nothing is better, and the tree remains as it was.
             evaluator.restore(&kept);
             let mut changed = Changed::none(&good);
-            assert_eq!(fuse(&mut evaluator, &spoiled, &mut changed).unwrap(), 0);
+            let mut crew = Crew::alone(&mut evaluator);
+            assert_eq!(fuse(&mut crew, &spoiled, &mut changed).unwrap(), 0);
             assert!(*evaluator.tree() == good && changed.is_empty());
         }
         assert!(spoiled_regions > 6, "some trees have several regions");

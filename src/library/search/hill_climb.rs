@@ -2,7 +2,7 @@
 //! rounds.
 
 use super::changed::Changed;
-use super::crew::Crew;
+use super::crew::Companions;
 use super::history::SearchHistory;
 use super::meter::{Meter, part_of_rounds};
 use super::resolution::{resolve, settle};
@@ -131,14 +131,7 @@ pub struct Search<'a> {
     pub(super) plan: Plan,
     /// Parsimony views of the current tree, during a round; computed if missing.
     views: Vec<ParsimonyViews<'a>>,
-    /// Evaluators of the same data, on which the climbs of a wave go on side by side, and scan subtrees side by side.
-    pub(super) companions: Vec<Evaluator>,
-    /// True if these have the present models and linkage.
-    are_companions_ready: bool,
-    /// Subtrees are scanned side by side on the companions. Otherwise, the engine is better used by one who scans many at a time.
-    pub(super) scans_side_by_side: bool,
-    /// A thread for each of them, while they scan subtrees.
-    pub(super) pool: Option<Pool>,
+    pub(super) companions: Companions,
 }
 
 /// Searches for the maximum-likelihood tree from the evaluator's tree. Afterwards, the evaluator has the best
@@ -226,10 +219,7 @@ impl<'a> Search<'a> {
             schedule,
             plan,
             views: Vec::new(),
-            companions: Vec::new(),
-            are_companions_ready: false,
-            scans_side_by_side: true,
-            pool: None,
+            companions: Companions::none(),
         }
     }
 
@@ -261,9 +251,13 @@ impl<'a> Search<'a> {
     /// The same on a pool of as many workers (for benchmarks).
     #[doc(hidden)]
     pub fn with_crew(self, companions: Vec<Evaluator>, pool: Pool) -> Self {
-        let scans_side_by_side = self.evaluator.capabilities().best_batch == 1;
-        let pool = (companions.len() > 1).then_some(pool);
-        Search { pool, companions, scans_side_by_side, ..self }
+        let companions = Companions {
+            pool: (companions.len() > 1).then_some(pool),
+            evaluators: companions,
+            scan_side_by_side: self.evaluator.capabilities().best_batch == 1,
+            are_ready: false,
+        };
+        Search { companions, ..self }
     }
 
     /// The state of the search, from which it can be [resumed](Search::resume).
@@ -300,16 +294,7 @@ impl<'a> Search<'a> {
         observer.advance(self.plan.meter.at(self.completed_part(&rounds)));
         let in_wave = self.plan.stage.is_of_waves();
         let best = self.plan.best.as_ref().filter(|_| in_wave).map(|best| best.snapshot.tree());
-        let mut crew = match &mut self.pool {
-            Some(pool) if self.scans_side_by_side => {
-                if !std::mem::replace(&mut self.are_companions_ready, true) {
-                    let begin = self.evaluator.snapshot();
-                    self.companions.iter_mut().for_each(|other| other.resume(&begin, self.models));
-                }
-                Crew::new(self.evaluator, self.companions.iter_mut(), pool)
-            }
-            _ => Crew::alone(self.evaluator),
-        };
+        let mut crew = self.companions.crew(self.evaluator, self.models);
         let ended = rounds.step(&mut crew, &mut self.views, self.data, best)?;
         // What is told of a wave is told at its end, because its climbs may go on side by side.
         if let (Ended::Round { lnl, number } | Ended::All { lnl, number }, false) = (ended, in_wave)
@@ -332,7 +317,7 @@ impl<'a> Search<'a> {
     }
 
     fn begin_stage(&mut self, observer: &mut dyn Observer) -> Result<()> {
-        self.are_companions_ready = false;
+        self.companions.are_ready = false;
         self.plan.stage = match self.plan.stage {
             SearchStage::Start => {
                 if self.plan.optimising.is_none() {

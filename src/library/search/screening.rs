@@ -41,7 +41,7 @@ impl Search<'_> {
         let make = |_: &mut (), job: usize, _: &dyn Fn() -> bool| {
             Some(make_start(data, options, first + job))
         };
-        let workers = vec![(); self.companions.len().max(1)];
+        let workers = vec![(); self.companions.evaluators.len().max(1)];
         let starts = side_by_side(workers, count, make, drop, |_| false);
         let starts: Vec<Tree> = starts.into_iter().flatten().collect();
         self.plan.history.more_starts.extend(starts.iter().cloned());

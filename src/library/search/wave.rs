@@ -4,7 +4,7 @@
 
 use super::changed::Changed;
 use super::climb::{Climb, End, Wave};
-use super::crew::{Crew, locked};
+use super::crew::{Companions, Crew, locked};
 use super::fuse::fuse;
 use super::hill_climb::{Search, SearchOptions};
 use super::perturb::{perturb, ratchet};
@@ -203,12 +203,14 @@ impl Search<'_> {
         let (data, options, best) = (self.data, self.options, self.plan.best.as_ref());
         let common = Common { data, options, best };
         let left = &wave.climbs[wave.ends.len()..];
-        match (best, left, &self.pool) {
+        let Companions { evaluators, pool, scan_side_by_side, are_ready } = &mut self.companions;
+        match (best, left, &*pool) {
             (Some(best), [_, _, ..], Some(pool)) => {
                 let models = &*self.models;
-                self.companions.iter_mut().for_each(|other| other.resume(&best.snapshot, models));
-                let helps = self.scans_side_by_side;
-                let groups = Group::divide(&mut self.companions, pool, left.len(), helps);
+                evaluators.iter_mut().for_each(|other| other.resume(&best.snapshot, models));
+                *are_ready = true;
+                let helps = *scan_side_by_side;
+                let groups = Group::divide(evaluators, pool, left.len(), helps);
                 let idle = Idle::none(groups.len(), pool.rehearsal());
                 let climb = |group: &mut _, number: usize, is_over: &dyn Fn() -> bool| {
                     common.climb(&left[number], group, &idle, is_over).transpose()
@@ -309,7 +311,8 @@ impl Search<'_> {
                 changed.mark_within(tree, edge, at::DIFFERENT_RADIUS);
             }
         }
-        let taken = fuse(self.evaluator, other.snapshot.tree(), &mut changed)?;
+        let mut crew = self.companions.crew(self.evaluator, self.models);
+        let taken = fuse(&mut crew, other.snapshot.tree(), &mut changed)?;
         self.plan.best = Some(End::of(self.evaluator, changed)?);
         Ok(taken > 0 || gain >= at::SAME)
     }

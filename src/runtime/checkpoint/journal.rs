@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// The first line, up to the number of the format.
 const MAGIC: &str = "mlsearch checkpoint ";
 /// Number of the format.
-const FORMAT: u32 = 11;
+const FORMAT: u32 = 12;
 /// Bytes that may be out of date beside as many that are not, before the file is written anew.
 const SPARE: u64 = 1 << 22;
 

@@ -6,7 +6,6 @@
 use super::brlens::{all_brlens, changed_brlens};
 use super::linkage::BrlenLinkage;
 use super::partition_state::PartitionState;
-use super::partition_tree::PartitionTree;
 use crate::likelihood::engine::{
     Capabilities, Engine, EngineError, PartitionData, Result, TraversalDescriptor,
 };
@@ -248,7 +247,7 @@ impl Evaluator {
             let (restriction, local) = Restriction::new(&self.tree, &taxa);
             self.restrictions[set] = restriction;
             for partition in self.partitions.iter_mut().filter(|partition| partition.set == set) {
-                partition.tree = PartitionTree::new(local.clone());
+                partition.tree.set_tree(local.clone());
                 partition.lnl = None;
             }
         }

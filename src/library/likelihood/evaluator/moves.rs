@@ -93,7 +93,10 @@ impl Snapshot {
         let fits = |(kept, state): (&PartitionSnapshot, &PartitionState)| {
             let tree = state.tree.tree();
             kept.tree.num_tips() == tree.num_tips()
-                && (kept.root == EdgeId::NONE || kept.root.index() < tree.num_edges())
+                && match tree.num_edges() {
+                    0 => kept.root == EdgeId::NONE,
+                    more => kept.root.index() < more,
+                }
                 && kept.brlen_scaler.is_finite()
         };
         self.tree.num_tips() == evaluator.tree.num_tips()
@@ -118,44 +121,49 @@ impl Evaluator {
     /// Restores a snapshot of this evaluator, taken under the same linkage. CLVs that have not changed since
     /// remain valid.
     pub fn restore(&mut self, snapshot: &Snapshot) {
-        self.tree.clone_from(&snapshot.tree);
-        for (state, kept) in self.partitions.iter_mut().zip(&snapshot.partitions) {
-            if state.brlen_scaler != kept.brlen_scaler {
-                state.tree.invalidate();
-            }
-            state.tree.set_tree(&kept.tree);
-            state.brlen_scaler = kept.brlen_scaler;
+        self.set_snapshot(snapshot, |state, kept| {
+            state.tree.set_tree(kept.tree.clone());
             state.lnl = None;
-        }
-        self.outdated = Outdated::All;
-        self.update_restrictions();
+        });
     }
 
     /// Restores a snapshot of an evaluator of the same data, with its linkage, virtual roots and the given
     /// models, so that all further computations give the same bits as they would have given there.
     pub fn resume(&mut self, snapshot: &Snapshot, models: &[Model]) {
         self.linkage = snapshot.linkage;
-        self.restore(snapshot);
         for (partition, model) in models.iter().enumerate() {
-            self.set_model(partition, model);
+            if self.partitions[partition].model != *model {
+                self.set_model(partition, model);
+            }
         }
-        self.return_to_roots(snapshot);
+        self.return_to(snapshot);
     }
 
     /// Restores a snapshot, taken under the same linkage and models, with its virtual roots, so that all further computations
     /// give the same bits as they gave after it was taken.
     pub fn return_to(&mut self, snapshot: &Snapshot) {
-        self.restore(snapshot);
-        self.return_to_roots(snapshot);
+        self.set_snapshot(snapshot, |state, kept| {
+            state.tree.set_rooted_tree(kept.tree.clone(), kept.root);
+            state.lnl = kept.lnl;
+        });
     }
 
-    fn return_to_roots(&mut self, snapshot: &Snapshot) {
+    /// Takes over a snapshot; `set_partition` gives a partition its tree and log-likelihood.
+    fn set_snapshot(
+        &mut self,
+        snapshot: &Snapshot,
+        set_partition: impl Fn(&mut PartitionState, &PartitionSnapshot),
+    ) {
+        self.tree.clone_from(&snapshot.tree);
         for (state, kept) in self.partitions.iter_mut().zip(&snapshot.partitions) {
-            if kept.root != EdgeId::NONE {
-                state.tree.move_root(kept.root);
+            if state.brlen_scaler != kept.brlen_scaler {
+                state.tree.invalidate();
+                state.brlen_scaler = kept.brlen_scaler;
             }
-            state.lnl = kept.lnl;
+            set_partition(state, kept);
         }
+        self.outdated = Outdated::All;
+        self.update_restrictions();
     }
 
     /// Prunes the subtree behind `pendant`, seen from `attach`, and regrafts it into the middle of `target`,

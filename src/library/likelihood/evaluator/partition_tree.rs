@@ -20,36 +20,46 @@ pub(super) struct PartitionTree {
 impl PartitionTree {
     /// A tree with all CLVs stale and edge 0, if there is an edge, as the virtual root.
     pub(super) fn new(tree: Tree) -> Self {
-        let mut partition_tree = PartitionTree {
-            toward: vec![EdgeId::NONE; tree.num_nodes()],
-            valid: vec![false; tree.num_nodes()],
-            root: EdgeId::NONE,
-            tree,
-        };
-        if partition_tree.tree.num_edges() > 0 {
-            partition_tree.root = EdgeId(0);
-            for end in partition_tree.tree.ends(EdgeId(0)) {
-                for (node, edge) in partition_tree.tree.preorder(end, EdgeId(0)) {
-                    partition_tree.toward[node.index()] = edge;
+        let root = if tree.num_edges() > 0 { EdgeId(0) } else { EdgeId::NONE };
+        PartitionTree::rooted(tree, root)
+    }
+
+    /// A tree with all CLVs stale and this virtual root.
+    fn rooted(tree: Tree, root: EdgeId) -> Self {
+        let mut toward = vec![EdgeId::NONE; tree.num_nodes()];
+        if root != EdgeId::NONE {
+            for end in tree.ends(root) {
+                for (node, edge) in tree.preorder(end, root) {
+                    toward[node.index()] = edge;
                 }
             }
         }
-        partition_tree
+        PartitionTree { toward, valid: vec![false; tree.num_nodes()], root, tree }
     }
 
-    /// Replaces the tree by another of the same taxa, with edge 0 as the virtual root. CLVs remain valid if all
-    /// that is behind them is the same in both trees.
-    pub(super) fn set_tree(&mut self, tree: &Tree) {
-        let before = std::mem::replace(self, PartitionTree::new(tree.clone()));
+    /// Replaces the tree by another of the same taxa, with edge 0, if there is an edge, as the virtual root. CLVs remain valid if
+    /// all that is behind them is the same in both trees.
+    pub(super) fn set_tree(&mut self, tree: Tree) {
+        self.keep_what_is_in(PartitionTree::new(tree));
+    }
+
+    /// The same with this virtual root.
+    pub(super) fn set_rooted_tree(&mut self, tree: Tree, root: EdgeId) {
+        self.keep_what_is_in(PartitionTree::rooted(tree, root));
+    }
+
+    fn keep_what_is_in(&mut self, new: PartitionTree) {
+        let before = std::mem::replace(self, new);
         if self.root == EdgeId::NONE {
             return;
         }
+        let tree = &self.tree;
         for (node, edge) in tree.postorder(self.root) {
             if !tree.is_tip(node) && before.is_valid(node) && before.toward(node) == edge {
                 let is_same = |(child, edge): (NodeId, EdgeId)| {
                     before.tree.links(node).any(|link| link == (child, edge))
                         && before.tree.brlen(edge) == tree.brlen(edge)
-                        && (tree.is_tip(child) || self.is_valid(child))
+                        && (tree.is_tip(child) || self.valid[child.index()])
                 };
                 self.valid[node.index()] = tree.other_links(node, edge).into_iter().all(is_same);
             }
