@@ -1,5 +1,6 @@
 //! Work on whole numbers and bits, and on pairs of sequences, that is compiled for the instructions of this machine: population counts,
-//! and several numbers at a time. The result is the same with any of them. (The kernels of likelihoods are a crate of their own.)
+//! several numbers at a time, and what will be needed soon. The result is the same with any of them. (The kernels of likelihoods are a
+//! crate of their own.)
 
 /// What is computed: a body that is compiled anew for each set of instructions.
 pub(crate) trait Work {
@@ -89,6 +90,28 @@ impl Instructions {
             Instructions::Avx512(_) => unsafe { with_avx512(work) },
         }
     }
+}
+
+/// Begins to bring values into the cache that will be read soon, where the machine can do that while other work goes on.
+#[inline(always)]
+pub(crate) fn prefetch<T>(values: &[T]) {
+    // Miri does not know the instruction.
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        const LINE: usize = 64;
+        let size = size_of_val(values);
+        // They may begin in the middle of a line, and end in one more.
+        for at in (0..size).step_by(LINE).chain(size.checked_sub(1)) {
+            // SAFETY: the address is one of the values', and a prefetch changes nothing but what is in the cache.
+            #[allow(unsafe_code)]
+            unsafe {
+                _mm_prefetch::<_MM_HINT_T0>(values.as_ptr().cast::<i8>().add(at));
+            }
+        }
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    let _ = values;
 }
 
 #[cfg(target_arch = "x86_64")]

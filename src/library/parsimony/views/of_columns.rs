@@ -2,11 +2,12 @@
 
 use super::super::columns::{Columns, Row, STATE_WORDS, StateBits, active_blocks};
 use super::super::fitch::combine_block;
+use super::ahead::Ahead;
 use super::path::Path;
 use super::row_work::{Combine, Insertion};
 use super::tally::Counting;
 use super::walk::{End, Place, Step};
-use crate::instructions::Instructions;
+use crate::instructions::{Instructions, prefetch};
 use crate::tree::{EdgeId, NodeId, PrunedSubtree, Tree};
 use std::sync::Arc;
 
@@ -141,9 +142,12 @@ impl ColumnViews {
     ) {
         let Columns { blocks, tips, active, .. } = &*self.columns;
         let (active, subtree) = (&active[taxon][..], &tips[taxon][..]);
-        for edge in edges {
-            let Some(tally) = counting.begin() else { return };
-            let [a, b] = self.row_of[edge.index()].map(|(_, row)| self.row(row));
+        let with_rows = |edge: EdgeId| {
+            (edge, self.row_of[edge.index()].map(|(_, row)| self.prefetched(row, active)))
+        };
+        let mut edges = Ahead::of(edges.map(with_rows));
+        while let Some(tally) = counting.begin() {
+            let Some((edge, [a, b])) = edges.next() else { return };
             let at = Insertion { blocks, active, a, b, subtree, tally };
             counting.end(Some(edge), self.instructions.compute(at));
         }
@@ -175,14 +179,29 @@ impl ColumnViews {
         let [a, b] = place.between.map(|end| self.row_at(end));
         let here = Insertion { blocks, active, a, b, subtree, tally };
         counting.end(None, self.instructions.compute(here));
-        for Step { edge, beside, distance, above } in steps {
-            let Some(tally) = counting.begin() else { return };
+        let with_rows = |step: Step| {
+            (step, [step.edge, step.beside].map(|end| self.prefetched(self.view(end), active)))
+        };
+        let mut steps = Ahead::of(steps.map(with_rows));
+        while let Some(tally) = counting.begin() {
+            let Some((step, [far, beside])) = steps.next() else { return };
+            let Step { edge, distance, above, .. } = step;
             // At a distance of more, it is not asked for.
             let above = if distance == 1 { self.row_at(above) } else { &[] };
-            path.go_to(distance, above, self.row_at(beside), &self.columns);
-            let at = path.insertion(blocks, active, [self.row_at(edge), subtree], tally);
+            path.go_to(distance, above, beside, &self.columns);
+            let at = path.insertion(blocks, active, [far, subtree], tally);
             counting.end(Some(edge.0), self.instructions.compute(at));
         }
+    }
+
+    /// A row of which the first of these blocks is on its way into the cache. (Rows of large trees lie in memory, and most places are
+    /// found to be bad after one block.)
+    fn prefetched(&self, number: u32, active: &[u32]) -> &[StateBits] {
+        let row = self.row(number);
+        if let Some(&first) = active.first() {
+            prefetch(&row[self.columns.blocks[first as usize].range()]);
+        }
+        row
     }
 
     /// A subtree was pruned from this place; `tree` is without it.

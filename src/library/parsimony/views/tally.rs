@@ -17,7 +17,7 @@ pub(super) trait Counting {
     /// What it counts by.
     type Tally: Tally;
 
-    /// Begins to count at the next place; `None` if no more places matter.
+    /// Begins to count at the next place; `None` if no more places matter. (If there is no place left, the count is not ended.)
     fn begin(&mut self) -> Option<Self::Tally>;
 
     /// Ends at this place; `None` is the present place of a subtree.
@@ -152,8 +152,8 @@ impl<'r, V: FnMut(Option<EdgeId>, u64) -> Option<u64>> Counting for Runner<'r, '
 
     fn begin(&mut self) -> Option<PartOf<'r>> {
         let Race { sums, limit, is_over, .. } = self.race;
-        let begin = || PartOf { sum: &sums[self.number].0, limit, own: 0, num_blocks: 0 };
-        (!is_over.load(Ordering::Relaxed)).then(begin)
+        let (sum, _) = sums.get(self.number).filter(|_| !is_over.load(Ordering::Relaxed))?;
+        Some(PartOf { sum, limit, own: 0, num_blocks: 0 })
     }
 
     fn end(&mut self, _: Option<EdgeId>, mut tally: PartOf) {
