@@ -1,4 +1,5 @@
-//! A crew: evaluators of the same data, with the same tree, that scan its subtrees side by side.
+//! A crew: evaluators of the same data, with the same tree, that scan its subtrees side by side, or try in this way what trees are
+//! recombined of.
 //!
 //! Each scans whole subtrees on its own, and they meet only when a subtree was moved or none is left: threads inside a
 //! likelihood meet after every branch length, which small likelihoods do not pay for. Of the moves that are found at the

@@ -1,6 +1,7 @@
 //! The CPU engine compared with the naive one and with itself for all instruction sets and numbers of threads,
 //! and the evaluator's state compared with one built anew.
 
+use super::partition_state::PartitionState;
 use super::*;
 use crate::alphabet::Code;
 use crate::likelihood::BRLEN_BOUNDS;
