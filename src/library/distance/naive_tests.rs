@@ -3,7 +3,6 @@
 use super::solve::MAX_DISTANCE;
 use super::{DistanceMethod, PairDistances};
 use crate::alignment::{Alignment, read_alignment_from};
-use crate::conformance::all_cases_are_asked;
 use crate::instructions::Instructions;
 use crate::model::{EigenModel, Model};
 use crate::mpi::{Ranks, as_threads};
@@ -174,7 +173,7 @@ const DNA: &[u8] = b"ACGTRYSWKMBDHVN-";
 const PROTEIN: &[u8] = b"ARNDCQEGHILKMFPSTWYVBZJX-";
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(if all_cases_are_asked() { 12 } else { 4 }))]
+    #![proptest_config(ProptestConfig::with_cases(12))]
 
     #[test]
     fn distances_of_nucleotides_are_those_of_the_definition(
