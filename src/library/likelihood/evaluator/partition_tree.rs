@@ -48,6 +48,7 @@ impl PartitionTree {
         self.keep_what_is_in(PartitionTree::rooted(tree, root));
     }
 
+    /// Becomes another tree of the same taxa; CLVs of what is in both remain valid.
     fn keep_what_is_in(&mut self, new: PartitionTree) {
         let before = std::mem::replace(self, new);
         if self.root == EdgeId::NONE {

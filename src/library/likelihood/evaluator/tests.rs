@@ -494,6 +494,8 @@ fn another_tree_keeps_what_has_not_changed() {
         let case = mixed_case(50, 13);
         let mut evaluator = case.evaluator(linkage);
         let mut rng = stream(0, Purpose::Test, 2);
+        // How many CLVs are still valid, by the way in which the evaluator got the tree.
+        let mut kept = [0; 4];
         for step in 0..20 {
             let before = evaluator.snapshot();
             let lnl = evaluator.log_likelihood().unwrap();
@@ -516,11 +518,17 @@ fn another_tree_keeps_what_has_not_changed() {
                 3 if linkage != BrlenLinkage::Unlinked => evaluator.set_tree(tree),
                 _ => evaluator.restore(&before),
             }
+            kept[step as usize % 4] += evaluator.partitions.iter().fold(0, |count, state| {
+                let tree = state.tree.tree();
+                let inner = tree.nodes().filter(|&node| !tree.is_tip(node));
+                count + inner.filter(|&node| state.tree.is_valid(node)).count()
+            });
             evaluator.assert_integrity();
             // Compares the CLVs that are still valid with new ones.
             evaluator.assert_clvs();
             assert!(close(evaluator.log_likelihood().unwrap(), lnl));
         }
+        assert!(kept.iter().all(|&kept| kept > 0), "{linkage:?}: {kept:?}");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-/// So many items are made ahead.
+/// So many items are made ahead. (Measured against none, on 101 to 3000 taxa; other numbers were not.)
 const AHEAD: usize = 8;
 
 /// The items of an iterator, which is asked for each while those before it are still waiting: what it has done to fetch an item goes on
